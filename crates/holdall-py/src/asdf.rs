@@ -17,6 +17,7 @@ use crate::patient::{Told, patiently};
 
 mod arrays;
 mod editor;
+mod place;
 mod read;
 mod to_yaml;
 
@@ -31,6 +32,7 @@ type Found = (&'static str, &'static str, String, Option<(u64, u64)>, Option<Str
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<AsdfEditor>()?;
     module.add_function(wrap_pyfunction!(asdf_tree, module)?)?;
+    module.add_function(wrap_pyfunction!(place::asdf_place, module)?)?;
     module.add_function(wrap_pyfunction!(asdf_validate, module)?)?;
     module.add_function(wrap_pyfunction!(asdf_write, module)?)
 }

@@ -32,6 +32,7 @@ fn _holdall(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<blosc2::Blosc2File>()?;
     module.add_class::<gsd::GsdFile>()?;
     module.add_class::<gsd::GsdFollower>()?;
+    module.add_class::<urls::UrlBytes>()?;
     asdf::register(module)?;
     functions::register(module)?;
     bloscpack::register(module)?;

@@ -10,6 +10,10 @@ use holdall::address::{is_url, shown};
 use holdall::remote::{RemoteOptions, addresses};
 use holdall::{Error, Limits, Result};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::errors::{raise, raise_at};
+use crate::patient::patiently;
 
 /// Most clients that are kept, each with its connections.
 const MAX_CLIENTS: usize = 32;
@@ -137,6 +141,35 @@ pub(crate) fn shown_address(text: &str) -> String {
     shown(Path::new(text))
 }
 
+/// Bytes of the file at a URL, which is opened for them once more.
+#[pyclass(frozen, module = "holdall._holdall")]
+pub(crate) struct UrlBytes {
+    source: Arc<dyn Source>,
+}
+
+#[pymethods]
+impl UrlBytes {
+    #[new]
+    fn new(py: Python<'_>, text: PathBuf, settings: Settings) -> PyResult<Self> {
+        let address = text.clone();
+        let opened = patiently(py, None, move |_, _| Urls(settings).open(&address, &Limits::default()))?;
+        let opened = opened.unwrap_or_else(|| Err(Error::usage("not a URL")));
+        Ok(Self { source: opened.map_err(|error| raise_at(error, &text))?.into() })
+    }
+
+    /// The bytes from `start` to `stop`, fewer at the end of the file.
+    fn read<'py>(&self, py: Python<'py>, start: u64, stop: u64) -> PyResult<Bound<'py, PyBytes>> {
+        let source = Arc::clone(&self.source);
+        let read = patiently(py, None, move |_, _| {
+            let stop = stop.min(source.len());
+            let len = stop.saturating_sub(start);
+            Limits::default().allocate(len)?;
+            Ok(source.read(start.min(stop)..stop)?.into_owned())
+        })?;
+        Ok(PyBytes::new(py, &read.map_err(raise)?))
+    }
+}
+
 /// The files that the address of a pattern or a folder in a bucket names; None for other addresses.
 #[pyfunction]
 pub(crate) fn list_address(
@@ -147,6 +180,6 @@ pub(crate) fn list_address(
     let extensions: Vec<&str> =
         holdall::formats::containers(&[]).flat_map(|format| format.extensions).copied().collect();
     let listed = py.detach(|| Urls(settings).list(&text, &extensions, &Limits::default()));
-    let listed = listed.transpose().map_err(|error| crate::errors::raise_at(error, &text))?;
+    let listed = listed.transpose().map_err(|error| raise_at(error, &text))?;
     Ok(listed.map(|paths| paths.into_iter().map(PathBuf::into_os_string).collect()))
 }

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable
 from typing import Any
 
+from . import _holdall
+from ._remote import Storage, is_url
+
 Read = Callable[[int, int], bytes]
 
 
-def reader(source: Any) -> Read | None:
-    """A function that gives the bytes from `start` to `stop`, fewer at the end; None for sources that give none."""
+def reader(source: Any, storage: Storage = ()) -> Read | None:
+    """A function that gives the bytes from `start` to `stop`, fewer at the end; None for sources that give none.
+
+    storage : options of a URL
+    """
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
-        return None if "://" in path else lambda start, stop: _of_path(path, start, stop)
+        return _of_url(path, storage) if is_url(path) else lambda start, stop: _of_path(path, start, stop)
     if isinstance(source, tuple) and len(source) == 2:
         fs, path = source
         if hasattr(fs, "cat_file"):
@@ -24,6 +31,14 @@ def reader(source: Any) -> Read | None:
     if hasattr(source, "read") and hasattr(source, "seek"):
         return lambda start, stop: _of_object(source, start, stop)
     return None
+
+
+def _of_url(url: str, storage: Storage) -> Read:
+    @functools.cache
+    def opened() -> _holdall.UrlBytes:
+        return _holdall.UrlBytes(url, storage)
+
+    return lambda start, stop: opened().read(start, stop)
 
 
 def _of_path(path: str, start: int, stop: int) -> bytes:

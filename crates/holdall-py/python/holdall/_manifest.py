@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from . import _holdall
 from ._bytes import reader
 from ._errors import HoldallError, UnsupportedError
 from ._grids import TARGET
@@ -68,9 +69,8 @@ class Manifests:
 
     def __init__(self, file: File, source: Any, target: int = TARGET) -> None:
         self.file, self.target = file, target
-        self._read = reader(source)
+        self._read = reader(source, file._options.get("storage") or ())
         self._segments: dict[str, list[Segment]] | None = None
-        self._has_odd_arrays: bool | None = None
 
     def of(self, dataset: Dataset) -> Manifest:
         """The manifest of a dataset. UnsupportedError, with the reason, where there is none."""
@@ -111,10 +111,17 @@ class Manifests:
             if block.stop - block.start != dataset.nbytes:
                 raise UnsupportedError(f"{block.stop - block.start} bytes of which it is {dataset.nbytes}")
             return self._plain(dataset, block.start)
-        if dataset.codec not in _STREAMS or (block.decoded or dataset.nbytes) != dataset.nbytes:
-            raise UnsupportedError(f"no codec of Zarr decodes its block ({dataset.codec})")
-        places = {(0,) * dataset.ndim: (block.start, block.stop - block.start)}
-        return Manifest(dataset.shape, dataset.dtype, dataset.shape, dataset.order, _STREAMS[dataset.codec], places)
+        if (block.decoded or dataset.nbytes) != dataset.nbytes:
+            raise UnsupportedError("it is a part of its block")
+        return self._stream(dataset, dataset.codec, block.start, block.stop)
+
+    @staticmethod
+    def _stream(dataset: Dataset, codec: str, start: int, stop: int) -> Manifest:
+        """One chunk, which a codec decodes as a whole."""
+        if codec not in _STREAMS:
+            raise UnsupportedError(f"no codec of Zarr decodes its block ({codec})")
+        places = {(0,) * dataset.ndim: (start, stop - start)}
+        return Manifest(dataset.shape, dataset.dtype, dataset.shape, dataset.order, _STREAMS[codec], places)
 
     def _plain(self, dataset: Dataset, start: int) -> Manifest:
         """Plain elements at a place, in chunks of equal length."""
@@ -133,55 +140,22 @@ class Manifests:
         return Manifest(shape, dataset.dtype, grid[::-1] if order == "F" else grid, order, None, places)
 
     def _asdf(self, dataset: Dataset) -> Manifest:
-        if dataset.codec == "none":
-            start = self._place_of_view(dataset)
-            return self._plain_or_stream(dataset) if start is None else self._plain(dataset, start)
-        if self._may_be_odd() and not self._is_its_block(dataset):
-            raise UnsupportedError("it is a part of its block, or in another order")
-        return self._plain_or_stream(dataset)
-
-    def _place_of_view(self, dataset: Dataset) -> int | None:
-        """Place of a plain array in a mapped file, of which it may be a part of a block; None where nothing odd is in the file."""
-        if not self._may_be_odd() and self._of(dataset.path):
-            return None
-        view = dataset.view()
-        if view is None or not view.size:
-            raise UnsupportedError("its place in its block is not known: a file by its path is needed")
-        if not (view.flags.c_contiguous or view.flags.f_contiguous):
+        try:
+            place = _holdall.asdf_place(self.file._core, dataset._index)
+        except HoldallError as error:
+            raise UnsupportedError(f"its block cannot be read: {error}") from None
+        if place is None:
+            return self._plain_or_stream(dataset)
+        codec, start, stop, decoded, offset, is_contiguous = place
+        if not is_contiguous:
             raise UnsupportedError("its elements are not next to each other")
-        at = view.__array_interface__["data"][0]
-        for name in self.file.all():
-            block = self.file[name].view() if name.startswith("blocks/") else None
-            if block is not None and block.size:
-                base = block.__array_interface__["data"][0]
-                if base <= at and at + view.nbytes <= base + block.nbytes:
-                    within = int(at - base)
-                    return self._start_of_block(int(name.rpartition("/")[2])) + within
-        raise UnsupportedError("no block of its own in the file")
-
-    def _start_of_block(self, number: int) -> int:
-        found = [segment for segment in self.file.layout() if segment.role == "data" and segment.part is None]
-        return found[number].start
-
-    def _may_be_odd(self) -> bool:
-        """False where no array can be a part of its block: the tree names no offset and no strides."""
-        if self._has_odd_arrays is None:
-            tree = [segment for segment in self.file.layout() if segment.role == "tree" and segment.part is None]
-            text = b"".join(self._bytes(segment.start, segment.stop) for segment in tree)
-            self._has_odd_arrays = any(word in text for word in (b"offset", b"strides", b"\\"))
-        return self._has_odd_arrays
-
-    def _is_its_block(self, dataset: Dataset) -> bool:
-        """True where the elements in their order are the bytes of the block, which is decoded for that."""
-        import numpy as np
-
-        found = self._of(dataset.path)
-        numbers = [segment.start for segment in self.file.layout() if segment.role == "data" and segment.part is None]
-        if len(found) != 1:
-            return False
-        block = self.file[f"blocks/{numbers.index(found[0].start)}"]
-        values: Any = np.asarray(dataset.read())
-        return block.nbytes == dataset.nbytes and values.tobytes(dataset.order) == block[...].tobytes()
+        if codec != "none":
+            if offset or decoded != dataset.nbytes:
+                raise UnsupportedError("it is a part of its block")
+            return self._stream(dataset, codec, start, stop)
+        if start + offset + dataset.nbytes > stop:
+            raise UnsupportedError(f"the file ends before byte {start + offset + dataset.nbytes}")
+        return self._plain(dataset, start + offset)
 
     def _gsd(self, dataset: Dataset) -> Manifest:
         if not dataset.has_frames:
@@ -280,8 +254,6 @@ class Manifests:
 
     def _offsets(self, header: dict[str, Any], count: int) -> list[int]:
         """Offsets of the chunks from the end of the header, or special values, which are negative."""
-        from . import _holdall
-
         if not count:
             return []
         start = header["header_len"] + header["cbytes"]
@@ -299,7 +271,9 @@ class Manifests:
 
     def _bytes(self, start: int, stop: int) -> bytes:
         if self._read is None:
-            raise UnsupportedError("bytes of the file itself are needed: pass a path, (fs, path) or (store, path)")
+            raise UnsupportedError(
+                "bytes of the file itself are needed: pass a path, a URL, (fs, path) or (store, path)"
+            )
         got = self._read(start, stop)
         if len(got) != stop - start:
             raise UnsupportedError(f"the file ends before byte {stop}")

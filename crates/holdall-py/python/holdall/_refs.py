@@ -99,7 +99,7 @@ def refs(
 ) -> References:
     """Makes references to the chunks of files, by which Zarr's readers read them in place: without holdall, but for Blosc2 files.
 
-    files : what `open` takes, or a list of such; files of a server as (fs, path) or (store, path), whose bytes are looked at. Of several each is a
+    files : what `open` takes, or a list of such; files of a server by their URLs, as (fs, path) or (store, path). Of several each is a
         group of its own by its name without extension, or with `concat` all are one
     url : address of a file for the readers, a text in which `{}` stands for its name ("s3://bucket/run/{}"), or a function of the path; None for the
         absolute path
