@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use container_core::source::{Addresses, Source};
 use holdall::address::{is_url, shown};
-use holdall::remote::{RemoteOptions, addresses};
+use holdall::remote::{RemoteOptions, addresses, is_variable};
 use holdall::{Error, Limits, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -82,12 +82,7 @@ fn environment() -> PyResult<Settings> {
     Python::attach(|py| {
         let all: std::collections::BTreeMap<String, String> =
             py.import("os")?.getattr("environ")?.call_method0("copy")?.extract()?;
-        let matters = |name: &str| {
-            let name = name.to_ascii_uppercase();
-            ["AWS_", "GOOGLE_", "AZURE_"].iter().any(|start| name.starts_with(start))
-                || ["HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "HOME", "USERPROFILE"].contains(&name.as_str())
-        };
-        Ok(all.into_iter().filter(|(name, _)| matters(name)).collect())
+        Ok(all.into_iter().filter(|(name, _)| is_variable(name)).collect())
     })
 }
 

@@ -72,7 +72,7 @@ impl Client {
         limits: &Limits,
     ) -> Option<Result<Vec<RemoteUrl>>> {
         let Place::Bucket(place) = &url.0 else { return None };
-        if !(place.key.is_empty() || place.key.ends_with('/') || place.key.contains(['*', '?', '['])) {
+        if !place.names_several() {
             return None;
         }
         #[cfg(feature = "cloud")]

@@ -23,6 +23,6 @@ mod store;
 pub use cached_source::{CachedSource, Traffic};
 pub use client::Client;
 pub use open::{open, open_with};
-pub use options::RemoteOptions;
+pub use options::{RemoteOptions, is_variable};
 pub use range_reader::RangeReader;
 pub use remote_url::RemoteUrl;

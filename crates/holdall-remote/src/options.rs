@@ -74,7 +74,10 @@ impl RemoteOptions {
         let (mut config, mut credentials) = (None, None);
         let mut proxies: [Option<String>; 2] = [None, None];
         for (name, value) in variables {
-            let Some(name) = name.to_str().map(str::to_ascii_uppercase) else { continue };
+            let Some(name) = name.to_str().filter(|name| is_variable(name)).map(str::to_ascii_uppercase)
+            else {
+                continue;
+            };
             if value.is_empty() {
                 continue;
             }
@@ -92,10 +95,7 @@ impl RemoteOptions {
                             self.no_proxy = value.split(',').map(|host| host.trim().to_owned()).collect();
                         }
                         "AWS_PROFILE" => self.profile = self.profile.take().or(Some(value)),
-                        _ if ["AWS_", "GOOGLE_", "AZURE_"].iter().any(|start| name.starts_with(start)) => {
-                            self.settings.push((name, value));
-                        }
-                        _ => {}
+                        _ => self.settings.push((name, value)),
                     }
                 }
             }
@@ -134,6 +134,14 @@ impl fmt::Debug for RemoteOptions {
             .field("aws_files", &self.aws_files)
             .finish()
     }
+}
+
+/// Whether [`RemoteOptions::add_environment`] reads a variable of this name, in any case.
+#[must_use]
+pub fn is_variable(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    ["AWS_", "GOOGLE_", "AZURE_"].iter().any(|start| name.starts_with(start))
+        || ["HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "HOME", "USERPROFILE"].contains(&name.as_str())
 }
 
 #[cfg(test)]

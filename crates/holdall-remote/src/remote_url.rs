@@ -36,6 +36,9 @@ pub(crate) struct BucketUrl {
     pub key: String,
 }
 
+/// Letters of a key that make it a pattern.
+pub(crate) const PATTERN_LETTERS: [char; 3] = ['*', '?', '['];
+
 /// An interface of object stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Provider {
@@ -91,6 +94,11 @@ impl RemoteUrl {
 }
 
 impl BucketUrl {
+    /// True for a pattern, and for a folder: a key that ends with `/`, or none.
+    pub(crate) fn names_several(&self) -> bool {
+        self.key.is_empty() || self.key.ends_with('/') || self.key.contains(PATTERN_LETTERS)
+    }
+
     fn parse(provider: Provider, scheme: String, rest: &str) -> Result<Self> {
         let (authority, key) = rest.split_once('/').unwrap_or((rest, ""));
         let (bucket, host) = match (authority.split_once('@'), scheme.as_str()) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use container_core::source::{Access, Addresses, Source, open_path};
 use container_core::{Error, Limits, Result};
-pub use holdall_remote::{CachedSource, RangeReader, RemoteOptions};
+pub use holdall_remote::{CachedSource, RangeReader, RemoteOptions, is_variable};
 use holdall_remote::{Client, RemoteUrl};
 
 use crate::address::is_url;

@@ -255,52 +255,37 @@ impl<'a> Settings<'a> {
                 Provider::Azure => "AZURE_STORAGE_ACCOUNT_NAME is needed, or abfs://CONTAINER@ACCOUNT.dfs.core.windows.net/KEY",
             })
         };
-        match self.url.provider {
-            Provider::S3 => {
-                let mut builder = AmazonS3Builder::new();
+        // Three builders with the same methods and no trait.
+        macro_rules! builder {
+            ($builder:ty, $key:ty, $named:ident) => {{
+                let mut builder = <$builder>::new();
                 for (name, value) in lower() {
-                    if let Ok(key) = name.parse::<AmazonS3ConfigKey>() {
+                    if let Ok(key) = name.parse::<$key>() {
                         builder = builder.with_config(key, value);
                     }
                 }
+                if unsigned {
+                    builder = builder.with_skip_signature(true);
+                }
+                builder.$named(bucket).with_retry(retry).with_http_connector(transport)
+            }};
+        }
+        Ok(match self.url.provider {
+            Provider::S3 => {
+                let mut builder = builder!(AmazonS3Builder, AmazonS3ConfigKey, with_bucket_name);
                 if let Some(region) = region {
                     builder = builder.with_region(region);
                 }
-                if unsigned {
-                    builder = builder.with_skip_signature(true);
-                }
-                let builder =
-                    builder.with_bucket_name(bucket).with_retry(retry).with_http_connector(transport);
-                Ok(Arc::new(builder.build().map_err(invalid)?))
+                Arc::new(builder.build().map_err(invalid)?)
             }
             Provider::Google => {
-                let mut builder = GoogleCloudStorageBuilder::new();
-                for (name, value) in lower() {
-                    if let Ok(key) = name.parse::<GoogleConfigKey>() {
-                        builder = builder.with_config(key, value);
-                    }
-                }
-                if unsigned {
-                    builder = builder.with_skip_signature(true);
-                }
-                let builder =
-                    builder.with_bucket_name(bucket).with_retry(retry).with_http_connector(transport);
-                Ok(Arc::new(builder.build().map_err(invalid)?))
+                let builder = builder!(GoogleCloudStorageBuilder, GoogleConfigKey, with_bucket_name);
+                Arc::new(builder.build().map_err(invalid)?)
             }
             Provider::Azure => {
-                let mut builder = MicrosoftAzureBuilder::new();
-                for (name, value) in lower() {
-                    if let Ok(key) = name.parse::<AzureConfigKey>() {
-                        builder = builder.with_config(key, value);
-                    }
-                }
-                if unsigned {
-                    builder = builder.with_skip_signature(true);
-                }
-                let builder =
-                    builder.with_container_name(bucket).with_retry(retry).with_http_connector(transport);
-                Ok(Arc::new(builder.build().map_err(invalid)?))
+                let builder = builder!(MicrosoftAzureBuilder, AzureConfigKey, with_container_name);
+                Arc::new(builder.build().map_err(invalid)?)
             }
-        }
+        })
     }
 }

@@ -9,6 +9,7 @@ use object_store::path::Path as Key;
 use super::transport::Answers;
 use super::{Bucket, no_credentials};
 use crate::answer::{failure_of, malformed};
+use crate::remote_url::PATTERN_LETTERS;
 use crate::retry::Retries;
 use crate::store::Failure;
 
@@ -43,8 +44,8 @@ impl Bucket {
     /// # Errors
     /// `Usage` for an invalid pattern, and where nothing fits; `Limit` beyond 100,000 keys; `Io` where the store fails or refuses; `Cancelled`.
     pub(crate) fn list(&self, pattern: &str, extensions: &[&str], limits: &Limits) -> Result<Vec<String>> {
-        let is_pattern = pattern.contains(['*', '?', '[']);
-        let fits = if is_pattern {
+        let special = pattern.find(PATTERN_LETTERS);
+        let fits = if special.is_some() {
             let parsed = GlobBuilder::new(pattern).literal_separator(true).backslash_escape(false).build();
             let parsed =
                 parsed.map_err(|error| Error::usage(format!("invalid pattern: {}", error.kind())))?;
@@ -53,20 +54,19 @@ impl Bucket {
             Fits::Below(extensions)
         };
         // Only what is below the folders before the first letter with a meaning.
-        let literal =
-            pattern.find(['*', '?', '[']).map_or(pattern, |at| pattern.get(..at).unwrap_or_default());
+        let literal = special.and_then(|at| pattern.get(..at)).unwrap_or(pattern);
         let folder = literal.rsplit_once('/').map_or("", |(folder, _)| folder);
         let folder = Key::parse(folder).map_err(|_| Error::usage("invalid folder of a pattern"))?;
         let mut keys = Vec::new();
-        let mut last: Option<Key> = None;
+        let (mut last, mut held): (Option<Key>, u64) = (None, 0);
         let mut retries = Retries::new(self.transport().connections().options(), limits.stop);
-        while let Err(failure) = self.list_from(&folder, &mut last, &fits, &mut keys, limits) {
+        while let Err(failure) = self.list_from(&folder, &mut last, &fits, (&mut keys, &mut held), limits) {
             match failure {
                 Ended::Again => limits.stop.check()?,
                 Ended::By(failure) => retries.wait(failure)?,
             }
         }
-        if keys.is_empty() && is_pattern && !pattern.contains(['*', '?']) {
+        if keys.is_empty() && special.is_some() && !pattern.contains(['*', '?']) {
             // Brackets may be a part of the name.
             return Ok(vec![pattern.to_owned()]);
         }
@@ -77,13 +77,13 @@ impl Bucket {
         Ok(keys)
     }
 
-    /// Lists what comes after `last`, which moves on with the listing.
+    /// Lists what comes after `last`, which moves on with the listing, into keys and the bytes that they take.
     fn list_from(
         &self,
         folder: &Key,
         last: &mut Option<Key>,
         fits: &Fits<'_>,
-        keys: &mut Vec<String>,
+        (keys, held): (&mut Vec<String>, &mut u64),
         limits: &Limits,
     ) -> Result<(), Ended> {
         let store = self.store();
@@ -92,7 +92,6 @@ impl Bucket {
             Some(last) => store.list_with_offset(prefix, last),
             None => store.list(prefix),
         };
-        let mut held = 0_u64;
         loop {
             let (answers, next) = self.transport().answers_of(|| pollster::block_on(listed.next()));
             limits.stop.check().map_err(Failure::fatal)?;
@@ -103,8 +102,8 @@ impl Bucket {
             };
             let key = object.location.as_ref();
             if fits.fits(key) {
-                held = held.saturating_add(key.len() as u64).saturating_add(64);
-                if keys.len() >= MAX_KEYS || held > limits.memory / 4 {
+                *held = held.saturating_add(key.len() as u64).saturating_add(64);
+                if keys.len() >= MAX_KEYS || *held > limits.memory / 4 {
                     let error = Error::limit(
                         "objects that fit the pattern",
                         keys.len() as u64 + 1,
