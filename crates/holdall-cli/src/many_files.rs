@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::RwLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::{Condvar, Mutex, PoisonError, RwLock, mpsc};
 
 use container_core::Limits;
 use container_core::container::OpenOptions;
@@ -85,28 +84,6 @@ pub fn list(address: &Path, options: &OpenOptions) -> Option<Vec<Named>> {
     })
 }
 
-/// The addresses of the arguments, those of a pattern in a bucket once for each file that fits.
-///
-/// # Errors
-/// As those of the listing.
-pub fn expand_addresses(typed: &[OsString], options: &OpenOptions) -> Result<Vec<Address>> {
-    let mut addresses = Vec::with_capacity(typed.len());
-    for typed in typed {
-        let address = Address::parse_os(typed);
-        let Some(listed) = list(&address.file, options) else {
-            addresses.push(address);
-            continue;
-        };
-        for named in listed {
-            if let Some(failure) = named.unreadable {
-                return Err(failure);
-            }
-            addresses.push(Address { file: named.path, ..address.clone() });
-        }
-    }
-    Ok(addresses)
-}
-
 /// An address that arguments name, or a file below a folder that they name.
 #[derive(Debug)]
 pub struct NamedAddress {
@@ -124,15 +101,27 @@ pub struct NamedAddresses {
     pub are_several: bool,
 }
 
-/// The addresses of the arguments: as [`expand`] where they name no dataset, and those of a pattern in a bucket once for each file that fits.
-pub fn expand_all(named: &[OsString], options: &OpenOptions) -> NamedAddresses {
+/// Treatment of a folder that an argument names without a dataset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Folders {
+    /// The files below it are meant, as [`expand`] finds them.
+    Searched,
+    /// It is opened itself: a container that is a directory, or an error.
+    Opened,
+}
+
+/// The addresses of the arguments, those of a pattern in a bucket once for each file that fits.
+pub fn expand_all(named: &[OsString], options: &OpenOptions, folders: Folders) -> NamedAddresses {
     let mut are_several = named.len() > 1;
     let mut addresses = Vec::with_capacity(named.len());
     for typed in named {
         let address = Address::parse_os(typed);
         let files = match list(&address.file, options) {
             Some(listed) => listed,
-            None if address.dataset.is_some() || address.selection.is_some() => {
+            None if folders == Folders::Opened
+                || address.dataset.is_some()
+                || address.selection.is_some() =>
+            {
                 addresses.push(NamedAddress { address, unreadable: None });
                 continue;
             }
@@ -170,6 +159,30 @@ pub fn each_address(
     Ok(())
 }
 
+/// Most files whose results wait for that of a file before them, which may come from a slow server.
+const MAX_EARLY: usize = 1024;
+
+/// Number of files that have been reported, for which workers wait.
+#[derive(Default)]
+struct Reported {
+    count: Mutex<usize>,
+    moved: Condvar,
+}
+
+impl Reported {
+    fn set(&self, count: usize) {
+        *self.count.lock().unwrap_or_else(PoisonError::into_inner) = count;
+        self.moved.notify_all();
+    }
+
+    /// Waits until a file is near the next report.
+    fn wait_for(&self, at: usize) {
+        let count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_far = |count: &mut usize| at >= count.saturating_add(MAX_EARLY);
+        drop(self.moved.wait_while(count, is_far));
+    }
+}
+
 /// Settings for the work on one file.
 pub struct Share<'a> {
     /// Threads for this file.
@@ -184,7 +197,7 @@ pub struct Share<'a> {
 /// little is run again alone, with all of it.
 ///
 /// Each worker takes the next file, under a read lock; a rerun takes the write lock, and so waits for the others. Results arrive in any order and
-/// wait in `early` until their turn. Without threads, files are handled one after the other, with all of the memory.
+/// wait in `early` until their turn; a worker that is [`MAX_EARLY`] files ahead of the next report waits, too. Without threads, files are handled one after the other, with all of the memory.
 ///
 /// # Errors
 /// Those of the reports; the others are not made then.
@@ -202,13 +215,14 @@ pub fn in_order<'f, F: OneFile, T: Send>(
     let threads = (jobs / workers.max(1)).max(1);
     let one = |file: &'f F, limits, meter: &ProgressReporter| look(file, &Share { threads, limits, meter });
     let share = limits.with_memory(limits.memory / workers.max(1) as u64);
-    let (next, alone) = (AtomicUsize::new(0), RwLock::new(()));
+    let (next, alone, reported) = (AtomicUsize::new(0), RwLock::new(()), Reported::default());
     let quiet = ProgressReporter::new("", ShowProgress::Never);
     let (sender, receiver) = mpsc::channel::<(usize, T)>();
     let work = |sender: mpsc::Sender<(usize, T)>| {
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(file) = files.get(at) else { return };
+            reported.wait_for(at);
             let shared = alone.read();
             let mut seen = one(file, share, &quiet);
             drop(shared);
@@ -243,9 +257,11 @@ pub fn in_order<'f, F: OneFile, T: Send>(
                         // The receiver is gone.
                         next.store(files.len(), Ordering::Relaxed);
                         quiet.cancel();
+                        reported.set(usize::MAX);
                         return Err(failure);
                     }
                 }
+                reported.set(due);
             }
             Ok(true)
         })?;
@@ -272,3 +288,7 @@ pub fn summary(files: usize, counts: &[(&str, usize)]) {
     let counts: Vec<String> = counts.map(|(what, count)| format!("{count} {what}")).collect();
     to_stderr(&format!("{files} files: {}", counts.join(", ")));
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+mod tests;

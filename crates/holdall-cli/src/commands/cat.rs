@@ -22,8 +22,8 @@ use holdall::views::fill_missing::Filled;
 use super::write_args::tell_losses;
 use super::{select, shown, tell, tell_left_out};
 use crate::errors::{ErrorContext, Outcome, Result};
-use crate::many_files::expand_addresses;
-use crate::options::{DigestsArgs, ForceArgs, JobsArgs, OpenAnywhereArgs, address, local_path};
+use crate::many_files::{Folders, NamedAddress, NamedAddresses, expand_all};
+use crate::options::{DigestsArgs, ForceArgs, JobsArgs, OpenAnywhereArgs, local_path};
 use crate::output::{Console, Escapes, Named, printable};
 use crate::progress::{ProgressReporter, ShowProgress};
 
@@ -112,18 +112,21 @@ fn by_name_of(path: &Path, formats: Formats) -> container_core::Result<ExportFor
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let output = args.output.as_deref().filter(|path| path.as_os_str() != "-");
     let format = args.format.or_else(|| output.and_then(ExportFormat::for_path));
-    let addresses = expand_addresses(&args.files, &args.open.options(console.limits, console.formats))?;
-    let are_typed = addresses.iter().eq(&args.files.iter().map(|typed| address(typed)).collect::<Vec<_>>());
-    let are_several = addresses.len() > 1 || !are_typed;
+    let options = args.open.options(console.limits, console.formats);
+    let NamedAddresses { all, are_several } = expand_all(&args.files, &options, Folders::Opened);
     let mut printer = Printer { args, output, format, are_several, target: None, is_first: true };
-    for Address { file, .. } in &addresses {
+    for NamedAddress { address: Address { file, .. }, .. } in &all {
         if let Some(path) = output {
             refuse_source(file, path).on(shown(file))?;
         }
         format.map_or(Ok(()), |format| printer.refuse_terminal(format, console)).on(shown(file))?;
     }
-    for address in &addresses {
-        match printer.print(address, console) {
+    for NamedAddress { address, unreadable } in all {
+        let printed = match unreadable {
+            Some(failure) => Err(failure),
+            None => printer.print(&address, console),
+        };
+        match printed {
             // A target is complete or not there.
             Err(failure) if failure.subject.is_some() && are_several && output.is_none() => {
                 console.fail(&failure);

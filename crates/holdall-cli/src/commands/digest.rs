@@ -1,7 +1,7 @@
 //! `holdall digest`: a hash of dtype, shape and values, and whether those of a list still hold.
 
 use std::borrow::Cow;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -13,14 +13,13 @@ use container_core::source::read_stream;
 use container_core::{Error, ErrorKind, Limits, Progress};
 use holdall::address::{Address, is_url, typed};
 use holdall::digest::{ArrayDigest, Line, digest, line, select};
-use holdall::folder::{is_plain_folder, is_sparse_frame};
 use holdall::json;
 use holdall::open::{Accept, open_for_streaming};
 use holdall::verify::first_damage;
 
 use super::{shown, tell};
 use crate::errors::{ErrorContext, Failure, Outcome, Result};
-use crate::many_files::{OneFile, Share, expand, in_order, list};
+use crate::many_files::{Folders, NamedAddress, OneFile, Share, expand_all, in_order};
 use crate::options::{JobsArgs, OpenAnywhereArgs, address};
 use crate::output::{Console, ERROR, OK, printable, to_stderr};
 use crate::progress::{ProgressReporter, ShowProgress};
@@ -146,37 +145,15 @@ impl OneFile for Task {
 
 impl Args {
     fn tasks(&self, options: &OpenOptions) -> Vec<Task> {
-        let formats = options.formats;
-        let one = |typed: &OsStr, address| {
-            let wanted = Wanted { typed: typed.as_encoded_bytes().into(), address, expected: None };
-            Task { wanted: vec![wanted], unreadable: None }
-        };
         let mut tasks = Vec::with_capacity(self.files.len());
         for typed in &self.files {
-            let folder = Path::new(typed);
-            let address = address(typed);
-            if let Some(listed) = list(&address.file, options) {
-                let of_pattern =
-                    typed.as_encoded_bytes().get(address.file.as_os_str().len()..).unwrap_or_default();
-                tasks.extend(listed.into_iter().map(|named| {
-                    let typed = [named.path.as_os_str().as_encoded_bytes(), of_pattern].concat();
-                    let address = Address { file: named.path, ..address.clone() };
-                    let wanted = vec![Wanted { typed, address, expected: None }];
-                    Task { wanted, unreadable: named.unreadable.map(|failure| failure.error.to_string()) }
-                }));
-                continue;
-            }
-            if !is_plain_folder(folder, formats) && !is_sparse_frame(folder) {
-                tasks.push(one(typed, address));
-                continue;
-            }
-            tasks.extend(expand(&[folder.to_owned()], options).into_iter().map(|named| {
-                let typed = named.path.as_os_str().as_encoded_bytes().into();
-                let wanted = Wanted { typed, address: Address::file(named.path), expected: None };
-                Task {
-                    wanted: vec![wanted],
-                    unreadable: named.unreadable.map(|failure| failure.error.to_string()),
-                }
+            let file = address(typed).file;
+            let within = typed.as_encoded_bytes().get(file.as_os_str().len()..).unwrap_or_default();
+            let named = expand_all(std::slice::from_ref(typed), options, Folders::Searched).all;
+            tasks.extend(named.into_iter().map(|NamedAddress { address, unreadable }| {
+                let typed = [address.file.as_os_str().as_encoded_bytes(), within].concat();
+                let wanted = vec![Wanted { typed, address, expected: None }];
+                Task { wanted, unreadable: unreadable.map(|failure| failure.error.to_string()) }
             }));
         }
         tasks

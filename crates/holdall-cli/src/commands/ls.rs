@@ -13,7 +13,7 @@ use holdall::verify::first_damage;
 use super::{no_selection, open, shown};
 use crate::errors::{ErrorContext, Failure, Outcome, Result};
 use crate::format_value;
-use crate::many_files::{each_address, expand_all};
+use crate::many_files::{Folders, each_address, expand_all};
 use crate::options::OpenAnywhereArgs;
 use crate::output::{Console, human_bytes, print_error};
 
@@ -47,7 +47,8 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
-    let addresses = expand_all(&args.files, &args.open.options(console.limits, console.formats));
+    let addresses =
+        expand_all(&args.files, &args.open.options(console.limits, console.formats), Folders::Searched);
     // A table begins with its heading.
     let mut is_first = true;
     each_address(addresses, console, |address, are_several, console| {

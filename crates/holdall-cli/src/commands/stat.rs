@@ -12,7 +12,7 @@ use holdall::stat::{Measured, Number, Stat, Summary, stat, stat_json};
 use super::{open, select, shown};
 use crate::errors::{ErrorContext, Failure, Outcome, Result};
 use crate::format_value;
-use crate::many_files::expand_addresses;
+use crate::many_files::{Folders, each_address, expand_all};
 use crate::options::{DigestsArgs, JobsArgs, OpenAnywhereArgs};
 use crate::output::{Console, DIM, STRONG, printable};
 use crate::progress::{ProgressReporter, ShowProgress};
@@ -54,13 +54,9 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
-    let addresses = expand_addresses(&args.files, &args.open.options(console.limits, console.formats))?;
-    for address in &addresses {
-        match measure(args, address, console) {
-            Err(failure) if failure.subject.is_some() && addresses.len() > 1 => console.fail(&failure),
-            other => other?,
-        }
-    }
+    let options = args.open.options(console.limits, console.formats);
+    let addresses = expand_all(&args.files, &options, Folders::Opened);
+    each_address(addresses, console, |address, _, console| measure(args, address, console))?;
     Ok(Outcome::Yes)
 }
 

@@ -14,7 +14,7 @@ use holdall::open::Accept;
 use super::{chosen, open, shown};
 use crate::errors::{ErrorContext, Outcome, Result};
 use crate::format_value::{MAX_DEPTH, one_line, parts, scalar, shape, type_name};
-use crate::many_files::{each_address, expand_all};
+use crate::many_files::{Folders, each_address, expand_all};
 use crate::options::OpenAnywhereArgs;
 use crate::output::{Console, DIM, Out, STRONG, printable, to_stderr};
 
@@ -54,7 +54,8 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
-    let addresses = expand_all(&args.files, &args.open.options(console.limits, console.formats));
+    let addresses =
+        expand_all(&args.files, &args.open.options(console.limits, console.formats), Folders::Searched);
     let (count, name) = (addresses.all.len(), addresses.all.first().map(|named| shown(&named.address.file)));
     let mut shown_any = false;
     each_address(addresses, console, |address, are_several, console| {
