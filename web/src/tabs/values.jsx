@@ -1,0 +1,31 @@
+// Values: the page of h5web over the calls of h5grove.
+import { useMemo } from 'react';
+import { App, createBasicFetcher, DTypeClass, H5GroveProvider, ShapeClass } from '@h5web/app';
+import { AUTH_HEADERS, BASE, call } from '../api.js';
+
+const SERVER_FORMATS = new Set(['npy', 'tiff']);
+const NUMBER_CLASSES = new Set([DTypeClass.Integer, DTypeClass.Float]);
+
+export function ValuesTab({ file, path, setPath }) {
+  // Both functions keep their identity: the provider starts anew when one of them changes.
+  const fetcher = useMemo(() => {
+    const basic = createBasicFetcher({ headers: AUTH_HEADERS });
+    return (url, params, options) => {
+      // Outside the render of h5web, which calls this: it suspends while values are loaded.
+      if (url.endsWith('/data')) queueMicrotask(() => setPath(params.path));
+      return basic(url, params, options);
+    };
+  }, [file]);
+  const getExportURL = useMemo(() => (format, dataset, selection, builtIn) => {
+    const isServed = SERVER_FORMATS.has(format) && dataset.shape.class === ShapeClass.Array && NUMBER_CLASSES.has(dataset.type.class);
+    if (builtIn || !isServed) return undefined;
+    return async () => (await call('h5grove/data', { file, path: dataset.path, format, selection })).blob();
+  }, [file]);
+  return (
+    <div className="values">
+      <H5GroveProvider url={`${BASE}h5grove`} filepath={file} fetcher={fetcher} getExportURL={getExportURL}>
+        <App initialPath={path ?? '/'} />
+      </H5GroveProvider>
+    </div>
+  );
+}
