@@ -1,0 +1,112 @@
+// Picture: a plane of a dataset, drawn by the server.
+import { useEffect, useRef, useState } from 'react';
+import { call, callJson } from '../api.js';
+import { DatasetList } from '../dataset-list.jsx';
+import { numberText, shapeText } from '../format.js';
+import { loadMeta } from '../h5grove.js';
+import { LoadState, ProblemText } from '../problem.jsx';
+import { useKept, useLoad, useSettled, useSize } from '../use-load.js';
+import { CopyCommand } from '../copy-command.jsx';
+import { PictureControls } from './picture-controls.jsx';
+import { PictureImage } from './picture-image.jsx';
+import { SelectionControls } from './picture-selection.jsx';
+import { initialPlane, isWhole, selectionOf } from './plane.js';
+
+const MAX_PIXELS = 4096;
+
+/** Choices at first: percentiles, because one hot pixel makes the rest of a linear picture black. */
+const initialLook = (format) => ({
+  stretch: 'linear', range: 'p0.25,99.75', cmap: null, origin: format === 'asdf' ? 'lower' : 'upper',
+});
+
+/** The path if it can be drawn, else the first dataset below it that can, else the first of the file. */
+function drawablePath(info, path) {
+  const drawable = info.datasets.filter((one) => one.drawable);
+  const below = drawable.find((one) => path && one.path.startsWith(`${path.replace(/\/$/, '')}/`));
+  return (info.datasets.some((one) => one.path === path) ? path : null) ?? below?.path ?? drawable[0]?.path ?? path;
+}
+
+export function PictureTab(context) {
+  const { file, info, setPath, kept } = context;
+  const path = drawablePath(info, context.path);
+  const known = info.datasets.find((one) => one.path === path)?.shape;
+  const shape = useLoad(async (signal) => known ?? (await loadMeta(file, path, signal)).shape ?? [], [file, path]);
+  return (
+    <div className="split">
+      <DatasetList info={info} path={path} onSelect={setPath} filter={(one) => one.drawable} />
+      {path == null && <p className="quiet pad">This file has no dataset that can be drawn.</p>}
+      {path != null && !shape.value && <div className="pad"><LoadState state={shape} what={path} /></div>}
+      {path != null && shape.value && !shape.loading && <Plane key={path} file={file} path={path} shape={shape.value} format={info.format} kept={kept} />}
+    </div>
+  );
+}
+
+function Plane({ file, path, shape, format, kept }) {
+  const [look, setLook] = useKept(kept, 'picture look', initialLook(format));
+  const [plane, setPlane] = useKept(kept, `picture plane ${path}`, initialPlane(shape));
+  const [box, size] = useSize();
+  const pixels = { width: Math.min(MAX_PIXELS, Math.floor(size.width * devicePixelRatio)), height: Math.min(MAX_PIXELS, Math.floor(size.height * devicePixelRatio)) };
+  const picture = usePicture(file, path, shape, useSettled({ plane, look, pixels }, 120));
+  const colors = useLoad((signal) => callJson('api/colors', {}, signal), []);
+  const { value, error, loading } = picture;
+  return (
+    <section className="picture" aria-busy={loading}>
+      <PictureControls look={look} setLook={setLook} maps={colors.value?.maps ?? []} picture={value} />
+      <SelectionControls shape={shape} plane={plane} setPlane={setPlane} />
+      <div className="picture-box" ref={box}>
+        {error && <ProblemText error={error} />}
+        {value && size.width > 0 && (
+          <PictureImage
+            file={file} path={path} shape={shape} picture={value} setPlane={setPlane} available={size}
+          />
+        )}
+        {!value && !error && <p className="quiet pad">Drawing …</p>}
+      </div>
+      {value && <PictureFacts picture={value} shape={shape} />}
+    </section>
+  );
+}
+
+/** Loads the picture as a blob; the address of the last one is revoked when the next has come. */
+function usePicture(file, path, shape, { plane, look, pixels }) {
+  const last = useRef(null);
+  const state = useLoad(async (signal) => {
+    if (pixels.width < 16 || pixels.height < 16) return null;
+    const selection = plane.leading.length === 0 && isWhole(plane, shape) ? null : selectionOf(plane, shape);
+    const response = await call('api/picture', { file, path, selection, ...pixels, ...look }, signal);
+    const blob = await response.blob();
+    const header = (name) => response.headers.get(name);
+    const number = (name) => (header(name) == null ? null : Number(header(name)));
+    return {
+      blob, plane, origin: look.origin, low: number('X-Low'), high: number('X-High'),
+      block: (header('X-Block') ?? '1,1').split(',').map(Number),
+      notes: decodeURIComponent(header('X-Notes') ?? '').split('\n').filter(Boolean),
+      recipe: decodeURIComponent(header('X-Recipe') ?? ''),
+    };
+  }, [file, path, JSON.stringify([plane, look, pixels])]);
+  const [url, setUrl] = useState(null);
+  const blob = state.value?.blob;
+  useEffect(() => {
+    if (!blob) return;
+    const next = URL.createObjectURL(blob);
+    setUrl(next);
+    if (last.current) URL.revokeObjectURL(last.current);
+    last.current = next;
+  }, [blob]);
+  useEffect(() => () => { if (last.current) URL.revokeObjectURL(last.current); }, []);
+  return { ...state, value: state.value && url ? { ...state.value, url } : null };
+}
+
+/** What the picture shows: the ends of the colours, how many values a pixel has, notes, and the command. */
+function PictureFacts({ picture, shape }) {
+  const [rows, columns] = picture.block;
+  return (
+    <footer className="facts">
+      <span>{shapeText(shape)}</span>
+      {picture.low != null && <span>colours from <b>{numberText(picture.low)}</b> to <b>{numberText(picture.high)}</b></span>}
+      <span>{rows * columns > 1 ? `a pixel is the mean of ${rows} × ${columns} values` : 'a pixel is one value'}</span>
+      {picture.notes.map((note) => <span key={note} className="note">{note}</span>)}
+      {picture.recipe && <CopyCommand command={picture.recipe} />}
+    </footer>
+  );
+}
