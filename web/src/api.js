@@ -30,6 +30,8 @@ export class Problem extends Error {
   }
 }
 
+export const NO_SERVER = new Problem('The server does not answer.', 'Start `holdall serve` again, and open the address that it prints.');
+
 /** Builds the address of a call; parameters that are null or undefined are left out. */
 export function address(path, params = {}) {
   const url = new URL(path, BASE);
@@ -54,7 +56,7 @@ export async function call(path, params, signal) {
     response = await fetch(address(path, params), { headers: AUTH_HEADERS, signal });
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new Problem('The server does not answer.', 'Start `holdall serve` again, and open the address that it prints.');
+    throw NO_SERVER;
   }
   if (!response.ok) throw await problemOf(response);
   return response;

@@ -4,6 +4,7 @@ const SIZE_UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB', 'PB'];
 
 /** Formats a count of bytes in powers of 1000: `12.3 MB`. */
 export function sizeText(bytes) {
+  if (bytes == null) return 'unknown size';
   let [value, unit] = [bytes, 0];
   while (value >= 1000 && unit < SIZE_UNITS.length - 1) {
     value /= 1000;

@@ -1,12 +1,17 @@
 // Errors in place: a sentence with its hint, and a boundary that keeps an error of a tab in that tab.
 import { Component } from 'react';
 
+/** Text with the parts between backticks as code. */
+function withCode(text) {
+  return text.split('`').map((part, k) => (k % 2 === 1 ? <code key={k}>{part}</code> : part));
+}
+
 /** Sentence of an error and its hint. */
 export function ProblemText({ error, retry }) {
   return (
     <div className="problem" role="alert">
-      <p>{error?.message || String(error)}</p>
-      {error?.hint && <p className="hint">{error.hint}</p>}
+      <p>{withCode(error?.message || String(error))}</p>
+      {error?.hint && <p className="hint">{withCode(error.hint)}</p>}
       {retry && <p><button type="button" onClick={retry}>Try again</button></p>}
     </div>
   );

@@ -3,7 +3,8 @@ import { useEffect, useRef, useState } from 'react';
 import { callJson } from './api.js';
 import { About } from './about.jsx';
 import { ChangedBar } from './changed.jsx';
-import { countText, sizeText } from './format.js';
+import { FileLine } from './file-line.jsx';
+import { sizeText } from './format.js';
 import { ErrorBoundary, LoadState, ProblemText } from './problem.jsx';
 import { TabList } from './tab-list.jsx';
 import { TABS } from './tabs/index.js';
@@ -15,6 +16,7 @@ export function Shell() {
   const files = useLoad((signal) => callJson('api/files', {}, signal), []);
   const [chosen, setChosen] = useState(null);
   const [revision, setRevision] = useState(0);
+  const place = useRef({});
   if (!files.value) return <main className="alone"><h1>holdall</h1><LoadState state={files} what="the list of files" /></main>;
   const list = files.value.files;
   if (list.length === 0) {
@@ -26,7 +28,7 @@ export function Shell() {
   return (
     <FileView
       key={`${revision} ${file}`} file={file} picker={picker} version={files.value.version}
-      reload={() => setRevision(revision + 1)}
+      reload={() => setRevision(revision + 1)} place={place}
     />
   );
 }
@@ -42,26 +44,30 @@ function FilePicker({ files, file, onChange }) {
   );
 }
 
-/** One file: header, tabs, and the tab that is shown. */
-function FileView({ file, picker, version, reload }) {
+/** One file: header, tabs, and the tab that is shown. `place` remembers tab and path for when the file is loaded again. */
+function FileView({ file, picker, version, reload, place }) {
   const info = useLoad((signal) => callJson('api/open', { file }, signal), [file]);
-  const [tab, setTab] = useState(null);
-  const [path, setPath] = useState(null);
+  const before = place.current.file === file ? place.current : {};
+  const [tab, setTab] = useState(before.tab ?? null);
+  const [path, setPath] = useState(before.path ?? null);
   const [range, setRange] = useState(null);
   const verify = useVerify(file);
   const kept = useRef(new Map()).current;
   const open = info.value;
 
+  useEffect(() => { place.current = { file, tab, path }; }, [file, tab, path]);
   useEffect(() => { document.title = `${file} – holdall`; }, [file]);
 
   const shown = tab ?? open?.first?.tab ?? 'values';
-  const ids = (open?.tabs ?? []).filter((id) => id in TABS);
+  // A damaged file that cannot be opened can still be verified.
+  const isUnreadable = info.error?.status === 422;
+  const ids = (open?.tabs ?? (isUnreadable ? ['verify'] : [])).filter((id) => id in TABS);
   const current = ids.includes(shown) ? shown : ids[0];
   const Tab = current ? TABS[current].Tab : null;
   const context = {
     file, info: open, kept, verify,
     path: path ?? open?.first?.path ?? null, setPath,
-    range, showRange: (next) => { setRange(next); setTab('bytes'); },
+    range, showRange: open && ((next) => { setRange(next); setTab('bytes'); }),
     select: (id) => setTab(id),
   };
   return (
@@ -79,19 +85,5 @@ function FileView({ file, picker, version, reload }) {
         {Tab && <ErrorBoundary key={current}><Tab {...context} /></ErrorBoundary>}
       </main>
     </>
-  );
-}
-
-/** A line about the file: format, size, and the details that the server gives. */
-function FileLine({ info }) {
-  const details = Object.entries(info.details ?? {}).filter(([, value]) => value != null && typeof value !== 'object');
-  return (
-    <p className="file-line">
-      <strong>{info.title}</strong>
-      <span>{sizeText(info.size)}</span>
-      {info.frames != null && <span>{countText(info.frames)} {info.frames === 1 ? 'frame' : 'frames'}</span>}
-      {details.map(([key, value]) => <span key={key}>{key.replaceAll('_', ' ')}: {String(value)}</span>)}
-      {info.complete === false && <span className="warning">incomplete: a writer was stopped, or is still at work</span>}
-    </p>
   );
 }

@@ -48,9 +48,11 @@ export function BytesStrip({ segments, from, total, faults, selected, onSelect }
     kinds.forEach((kind, i) => { if (kind === 'fault') draw.fillRect(edges[i] * width, 0, Math.max(2, (edges[i + 1] - edges[i]) * width - gap), HEIGHT); });
     const at = selected == null ? -1 : selected - from;
     if (at >= 0 && at < segments.length) {
-      draw.lineWidth = 2;
-      draw.strokeStyle = getComputedStyle(canvas.current).color;
-      draw.strokeRect(edges[at] * width + 1, 1, Math.max(3, (edges[at + 1] - edges[at]) * width - 2), HEIGHT - 2);
+      // Bars above and below, because a frame would hide a narrow segment.
+      draw.fillStyle = getComputedStyle(canvas.current).color;
+      const length = Math.max(5, (edges[at + 1] - edges[at]) * width);
+      const left = Math.max(0, (edges[at] + edges[at + 1]) / 2 * width - length / 2);
+      for (const top of [0, HEIGHT - 4]) draw.fillRect(left, top, length, 4);
     }
   }, [segments, kinds, width, selected, from]);
 

@@ -17,6 +17,11 @@ export function BytesTab(context) {
   return layout.value ? <BytesView {...context} layout={layout.value} /> : <div className="pad"><LoadState state={layout} what="the map of the file" /></div>;
 }
 
+function faultText(count) {
+  if (count === 0) return 'Verify found no error with a byte range';
+  return `Red: ${count === 1 ? 'an error' : `${countText(count)} errors`} found by Verify`;
+}
+
 function BytesView({ file, kept, layout, verify, range, select }) {
   const list = useRef(null);
   const segments = useSegments(file, layout);
@@ -75,7 +80,7 @@ function BytesView({ file, kept, layout, verify, range, select }) {
       <p className="quiet bytes-note">
         {countText(layout.total)} segments, {sizeText(layout.size)}.{' '}
         {verify.report
-          ? `${faults.length === 0 ? 'Verify found no errors' : `Verify found ${faults.length} errors with a place: red`} (${verify.depth} check).`
+          ? `${faultText(faults.length)} (${verify.depth} check).`
           : <>Errors are marked after a check. <button type="button" className="link" onClick={() => select('verify')}>Verify</button></>}
       </p>
       <div className="segment head" aria-hidden="true">

@@ -7,7 +7,7 @@ import { createScene } from './particles-scene.js';
 
 const isDark = () => matchMedia('(prefers-color-scheme: dark)').matches;
 
-export function ParticlesView({ file, data }) {
+export function ParticlesView({ file, data, field }) {
   const [box, size] = useSize();
   const canvas = useRef(null);
   const scene = useRef(null);
@@ -35,7 +35,7 @@ export function ParticlesView({ file, data }) {
 
   return (
     <div className="scene" ref={box}>
-      {failed ? <PlainPicture file={file} frame={data.head.frame} size={size} /> : (
+      {failed ? <PlainPicture file={file} frame={data.head.frame} field={field} size={size} /> : (
         <>
           <canvas ref={canvas} tabIndex={0} role="img" aria-label="Particles. Drag to turn, wheel to come nearer, arrow keys to move." />
           <button type="button" className="home" onClick={() => scene.current?.home()}>Whole box</button>
@@ -46,14 +46,14 @@ export function ParticlesView({ file, data }) {
 }
 
 /** Picture of a frame by the server, for browsers without WebGL. */
-function PlainPicture({ file, frame, size }) {
+function PlainPicture({ file, frame, field, size }) {
   const [url, setUrl] = useState(null);
   const { width, height } = size;
   const picture = useLoad(async (signal) => {
     if (width < 16 || height < 16) return null;
-    const params = { file, path: '/particles', selection: String(frame), width: Math.floor(width), height: Math.floor(height) };
+    const params = { file, frame, field: field || null, width: Math.floor(width), height: Math.floor(height) };
     return (await call('api/picture', params, signal)).blob();
-  }, [file, frame, width, height]);
+  }, [file, frame, field, width, height]);
   useEffect(() => {
     if (!picture.value) return undefined;
     const next = URL.createObjectURL(picture.value);

@@ -46,7 +46,7 @@ export function ParticlesTab({ file, info, kept }) {
       </div>
       {data.error && <ProblemText error={data.error} />}
       {!shown && !data.error && <div className="pad"><LoadState state={data} what="particles" /></div>}
-      {shown && <ParticlesView file={file} data={shown} />}
+      {shown && <ParticlesView file={file} data={shown} field={field} />}
       {head && <ParticleFacts head={head} />}
       <CurvePanel file={file} kept={kept} step={head?.step} frame={frame} frames={frames} onFrame={go} />
     </section>

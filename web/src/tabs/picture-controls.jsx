@@ -9,7 +9,7 @@ export function PictureControls({ look, setLook, maps, picture }) {
     <div className="controls">
       <Choice label="Stretch" value={look.stretch} onChange={change('stretch')} options={['linear', 'sqrt', 'log', 'asinh']} />
       <RangeChoice look={look} setLook={setLook} picture={picture} />
-      <Choice label="Colours" value={look.cmap ?? maps[0] ?? ''} onChange={change('cmap')} options={maps} />
+      <Choice label="Colours" value={look.cmap} onChange={change('cmap')} options={maps.length > 0 ? maps : [look.cmap]} />
       <Choice label="First row" value={look.origin} onChange={change('origin')} options={[['upper', 'at the top'], ['lower', 'at the bottom']]} />
     </div>
   );
@@ -20,7 +20,7 @@ export function Choice({ label, value, onChange, options }) {
   return (
     <label>
       {label}
-      <select value={value} onChange={onChange}>
+      <select aria-label={label} value={value} onChange={onChange}>
         {options.map((option) => {
           const [key, text] = Array.isArray(option) ? option : [option, option];
           return <option key={key} value={key}>{text}</option>;

@@ -16,7 +16,7 @@ const MAX_PIXELS = 4096;
 
 /** Choices at first: percentiles, because one hot pixel makes the rest of a linear picture black. */
 const initialLook = (format) => ({
-  stretch: 'linear', range: 'p0.25,99.75', cmap: null, origin: format === 'asdf' ? 'lower' : 'upper',
+  stretch: 'linear', range: 'p0.25,99.75', cmap: 'viridis', origin: format === 'asdf' ? 'lower' : 'upper',
 });
 
 /** The path if it can be drawn, else the first dataset below it that can, else the first of the file. */
@@ -30,13 +30,15 @@ export function PictureTab(context) {
   const { file, info, setPath, kept } = context;
   const path = drawablePath(info, context.path);
   const known = info.datasets.find((one) => one.path === path)?.shape;
-  const shape = useLoad(async (signal) => known ?? (await loadMeta(file, path, signal)).shape ?? [], [file, path]);
+  const loaded = useLoad(async (signal) => ({ path, shape: known ?? (await loadMeta(file, path, signal)).shape ?? [] }), [file, path]);
+  // The value of the dataset before stays while the next one is loading.
+  const shape = known ?? (loaded.value?.path === path ? loaded.value.shape : null);
   return (
     <div className="split">
       <DatasetList info={info} path={path} onSelect={setPath} filter={(one) => one.drawable} />
       {path == null && <p className="quiet pad">This file has no dataset that can be drawn.</p>}
-      {path != null && !shape.value && <div className="pad"><LoadState state={shape} what={path} /></div>}
-      {path != null && shape.value && !shape.loading && <Plane key={path} file={file} path={path} shape={shape.value} format={info.format} kept={kept} />}
+      {path != null && !shape && <div className="pad"><LoadState state={{ ...loaded, value: null }} what={path} /></div>}
+      {path != null && shape && <Plane key={path} file={file} path={path} shape={shape} format={info.format} kept={kept} />}
     </div>
   );
 }
@@ -55,7 +57,8 @@ function Plane({ file, path, shape, format, kept }) {
       <SelectionControls shape={shape} plane={plane} setPlane={setPlane} />
       <div className="picture-box" ref={box}>
         {error && <ProblemText error={error} />}
-        {value && size.width > 0 && (
+        {value && !value.block && <img src={value.url} alt={`Line of ${path}`} className="line-picture" />}
+        {value?.block && size.width > 0 && (
           <PictureImage
             file={file} path={path} shape={shape} picture={value} setPlane={setPlane} available={size}
           />
@@ -79,7 +82,7 @@ function usePicture(file, path, shape, { plane, look, pixels }) {
     const number = (name) => (header(name) == null ? null : Number(header(name)));
     return {
       blob, plane, origin: look.origin, low: number('X-Low'), high: number('X-High'),
-      block: (header('X-Block') ?? '1,1').split(',').map(Number),
+      block: header('X-Block')?.split(',').map(Number) ?? null,
       notes: decodeURIComponent(header('X-Notes') ?? '').split('\n').filter(Boolean),
       recipe: decodeURIComponent(header('X-Recipe') ?? ''),
     };
@@ -99,12 +102,12 @@ function usePicture(file, path, shape, { plane, look, pixels }) {
 
 /** What the picture shows: the ends of the colours, how many values a pixel has, notes, and the command. */
 function PictureFacts({ picture, shape }) {
-  const [rows, columns] = picture.block;
+  const [rows, columns] = picture.block ?? [];
   return (
     <footer className="facts">
       <span>{shapeText(shape)}</span>
       {picture.low != null && <span>colours from <b>{numberText(picture.low)}</b> to <b>{numberText(picture.high)}</b></span>}
-      <span>{rows * columns > 1 ? `a pixel is the mean of ${rows} × ${columns} values` : 'a pixel is one value'}</span>
+      {picture.block && <span>{rows * columns > 1 ? `a pixel is the mean of ${rows} × ${columns} values` : 'a pixel is one value or a part of it'}</span>}
       {picture.notes.map((note) => <span key={note} className="note">{note}</span>)}
       {picture.recipe && <CopyCommand command={picture.recipe} />}
     </footer>

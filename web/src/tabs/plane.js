@@ -17,11 +17,11 @@ export function selectionOf({ leading, crop }, shape) {
 
 export const isWhole = ({ leading, crop }, shape) => crop.every(([start, end], k) => start === 0 && end === shape[leading.length + k]);
 
-/** Limits a crop to the axes, with at least one element of each. */
+/** Limits a crop to the axes, with at least two elements of each: of one row the server draws a line. */
 export function clampCrop(crop, lengths) {
   return crop.map(([start, end], k) => {
-    const from = Math.min(Math.max(0, Math.floor(start)), lengths[k] - 1);
-    return [from, Math.min(lengths[k], Math.max(from + 1, Math.ceil(end)))];
+    const from = Math.min(Math.max(0, Math.floor(start)), Math.max(0, lengths[k] - 2));
+    return [from, Math.min(lengths[k], Math.max(from + 2, Math.ceil(end)))];
   });
 }
 

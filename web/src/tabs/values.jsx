@@ -1,10 +1,27 @@
 // Values: the page of h5web over the calls of h5grove.
 import { useMemo } from 'react';
 import { App, createBasicFetcher, DTypeClass, H5GroveProvider, ShapeClass } from '@h5web/app';
-import { AUTH_HEADERS, BASE, call } from '../api.js';
+import { AUTH_HEADERS, BASE, call, NO_SERVER } from '../api.js';
 
 const SERVER_FORMATS = new Set(['npy', 'tiff']);
 const NUMBER_CLASSES = new Set([DTypeClass.Integer, DTypeClass.Float]);
+
+/**
+ * Adds the hint of the server to the message of an error, because h5web shows the message alone. `buffer` is the answer,
+ * from which h5web takes it.
+ */
+function withHint(error) {
+  if (error instanceof TypeError) return NO_SERVER;
+  if (!error.buffer) return error;
+  try {
+    const { message, hint } = JSON.parse(new TextDecoder().decode(error.buffer));
+    const text = hint ? `${message}: ${hint}` : message;
+    error.buffer = new TextEncoder().encode(JSON.stringify({ message: text })).buffer;
+  } catch {
+    // Not from our server: h5web reports the status.
+  }
+  return error;
+}
 
 export function ValuesTab({ file, path, setPath }) {
   // Both functions keep their identity: the provider starts anew when one of them changes.
@@ -13,7 +30,7 @@ export function ValuesTab({ file, path, setPath }) {
     return (url, params, options) => {
       // Outside the render of h5web, which calls this: it suspends while values are loaded.
       if (url.endsWith('/data')) queueMicrotask(() => setPath(params.path));
-      return basic(url, params, options);
+      return basic(url, params, options).catch((error) => { throw withHint(error); });
     };
   }, [file]);
   const getExportURL = useMemo(() => (format, dataset, selection, builtIn) => {

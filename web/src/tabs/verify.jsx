@@ -77,7 +77,7 @@ function Findings({ findings, showRange }) {
             <tr key={k} className={one.severity}>
               <td>{one.severity}</td>
               <td><code>{one.code}</code></td>
-              <td>{range && <button type="button" className="link" title="Show in Bytes" onClick={() => showRange({ range, part: one.part ?? null })}>{rangeText(range)}</button>}</td>
+              <td>{range && !showRange && rangeText(range)}{range && showRange && <button type="button" className="link" title="Show in Bytes" onClick={() => showRange({ range, part: one.part ?? null })}>{rangeText(range)}</button>}</td>
               {hasParts && <td>{one.part}</td>}
               <td>{one.dataset}</td>
               <td>{one.message}</td>
