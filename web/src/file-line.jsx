@@ -13,7 +13,7 @@ function detailText(key, value) {
 
 export function FileLine({ info }) {
   const details = Object.entries(info.details ?? {}).filter(([, value]) => value != null);
-  const simple = details.filter(([, value]) => typeof value !== 'object').slice(0, MAX_SHOWN);
+  const simple = details.filter(([key, value]) => typeof value !== 'object' && key !== 'frames').slice(0, MAX_SHOWN);
   return (
     <div className="file-line">
       <strong>{info.title} {info.version}</strong>

@@ -4,8 +4,10 @@ export const title = 'Verify of a damaged file is red, and the page goes on';
 export const key = 'damaged';
 
 export async function run({ page, params, settled, check, allow }) {
+  // Values of a damaged dataset are an error, which React logs.
+  allow(422);
+  allow(/^Error: /);
   for (const { file, verdict, opens } of [params].flat()) {
-    if (opens === false) allow(422);
     await openFile(page, settled, file);
     await openTab(page, settled, 'verify');
     const box = page.locator('.verdict');

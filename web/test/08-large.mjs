@@ -7,6 +7,7 @@ const MAX_SECONDS = 3;
 
 export async function run({ page, params, settled, check, allow }) {
   allow(413);
+  allow(/^Error: .*limit/);
   await openFile(page, settled, params.file);
   await openTab(page, settled, 'values');
   await openPath(page, settled, params.path);

@@ -6,11 +6,13 @@
 // policy, or answer with a status of 400 and above that it did not announce with `allow(status)`. A scenario without its
 // parameters fails, too, unless `--only` leaves it out. Exit codes: 0 all passed, 1 one failed, 2 wrong use.
 //
-// PARAMS.json has a key for each scenario; `file` is a name as in the list of files of the page.
+// PARAMS.json has a key for each scenario; `file` is a name as in the list of files of the page. The first file of the
+// list must open without an error, because the page shows it at first.
 //   chromium   path of the browser; default /usr/bin/chromium
 //   files      { NAME: ["/path", ...] or null }: files that open without an error, with their datasets if given   (1)
-//   picture    { file, path, png, viewport: [w, h], stretch, range, cmap, origin }: `png` is the path of a picture of
-//              the same values, drawn elsewhere                                                                 (2)
+//   picture    { file, path, png, viewport: [w, h], stretch, range, cmap, origin }: `png` is the path of a picture with
+//              a pixel for each value, drawn elsewhere. The page asks for such a picture of planes that are larger
+//              than the room for them and at most twice as large: 700 x 1000 values at 1280 x 800             (2)
 //   heatmap    { file, path, values }: `values` are the rows of the two-dimensional dataset                      (3)
 //   particles  { file }: a trajectory of at least 20 frames, of which no two look the same                       (4)
 //   curve      { file, name }: the name of a group below /curves                                                 (5)

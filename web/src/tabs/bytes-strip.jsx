@@ -7,9 +7,16 @@ import { isDead, kindOf } from './segments.js';
 const HEIGHT = 44;
 const MAX_LEGEND = 14;
 
+/** Hues of the roles that most files have; others get one by their letters. */
+const ROLE_HUES = {
+  header: 215, 'block header': 300, data: 165, tree: 265, comments: 75, index: 195, chunk: 95, block: 175, trailer: 240, padding: 48,
+  metalayers: 320, metadata: 320, namelist: 285, digest: 60, offsets: 195,
+};
+
 /** Colour of a role, the same in every file; red is for faults, brown for dead bytes. */
 function colorOf(role) {
   if (isDead(role)) return '#a8836a';
+  if (role in ROLE_HUES) return `hsl(${ROLE_HUES[role]} 55% 55%)`;
   let hash = 7;
   for (const letter of role) hash = (hash * 31 + letter.codePointAt(0)) % 9973;
   return `hsl(${40 + (hash * 47) % 290} 55% 55%)`;

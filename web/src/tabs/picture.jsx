@@ -19,11 +19,27 @@ const initialLook = (format) => ({
   stretch: 'linear', range: 'p0.25,99.75', cmap: 'viridis', origin: format === 'asdf' ? 'lower' : 'upper',
 });
 
-/** The path if it can be drawn, else the first dataset below it that can, else the first of the file. */
+const countsOf = ({ crop }) => crop.map(([start, end]) => end - start);
+
+/**
+ * Pixels to ask for along a side. A pixel of the server is the mean of a whole number of values: asked for the pixels of the
+ * screen, it would draw half of them for a side that is a little longer.
+ */
+function pixelsFor(count, length) {
+  const screen = Math.floor(length * devicePixelRatio);
+  return Math.min(MAX_PIXELS, count > screen ? Math.min(count, 2 * screen) : screen);
+}
+
+/** The path if it can be drawn, else the first dataset below it that can, else the one with the largest plane. */
 function drawablePath(info, path) {
   const drawable = info.datasets.filter((one) => one.drawable);
   const below = drawable.find((one) => path && one.path.startsWith(`${path.replace(/\/$/, '')}/`));
-  return (info.datasets.some((one) => one.path === path) ? path : null) ?? below?.path ?? drawable[0]?.path ?? path;
+  return (info.datasets.some((one) => one.path === path) ? path : null) ?? below?.path ?? largestPlane(drawable)?.path ?? path;
+}
+
+function largestPlane(datasets) {
+  const area = ({ shape }) => (shape.length < 2 ? 0 : shape.at(-1) * shape.at(-2));
+  return datasets.reduce((best, one) => (best && area(best) >= area(one) ? best : one), null);
 }
 
 export function PictureTab(context) {
@@ -47,7 +63,8 @@ function Plane({ file, path, shape, format, kept }) {
   const [look, setLook] = useKept(kept, 'picture look', initialLook(format));
   const [plane, setPlane] = useKept(kept, `picture plane ${path}`, initialPlane(shape));
   const [box, size] = useSize();
-  const pixels = { width: Math.min(MAX_PIXELS, Math.floor(size.width * devicePixelRatio)), height: Math.min(MAX_PIXELS, Math.floor(size.height * devicePixelRatio)) };
+  const [rows, columns] = plane.crop.length === 2 ? countsOf(plane) : [1, ...countsOf(plane)];
+  const pixels = { width: pixelsFor(columns, size.width), height: pixelsFor(rows, size.height) };
   const picture = usePicture(file, path, shape, useSettled({ plane, look, pixels }, 120));
   const colors = useLoad((signal) => callJson('api/colors', {}, signal), []);
   const { value, error, loading } = picture;
