@@ -57,9 +57,14 @@ const RULES: &[Rule] = &[
         why: "bindings belong to what stands on the façade",
     },
     Rule {
-        matches: |name| matches!(name, "ureq" | "url" | "rustls" | "object_store" | "tokio" | "reqwest"),
+        matches: |name| matches!(name, "ureq" | "url" | "rustls" | "object_store" | "reqwest"),
         allowed: |kind, _| kind == Kind::Remote,
         why: "the network belongs to holdall-remote",
+    },
+    Rule {
+        matches: |name| matches!(name, "hyper" | "hyper-util" | "http-body" | "tokio"),
+        allowed: |_, krate| krate == "holdall-serve",
+        why: "servers and runtimes belong to holdall-serve",
     },
 ];
 
@@ -199,6 +204,10 @@ mod tests {
         assert_eq!(breaches("holdall-remote", &["holdall", "gsd", "container-codecs", "nom"]).len(), 4);
         for krate in ["container-core", "gsd", "holdall", "holdall-cli"] {
             assert_eq!(breaches(krate, &["ureq"]).len(), 1, "{krate}");
+        }
+        assert!(breaches("holdall-serve", &["holdall", "holdall-plot", "hyper", "tokio"]).is_empty());
+        for krate in ["holdall", "holdall-cli", "holdall-remote", "container-core"] {
+            assert_eq!(breaches(krate, &["tokio"]).len(), 1, "{krate}");
         }
         assert!(breaches("holdall", &["holdall-remote"]).is_empty());
         assert!(breaches("holdall-cli", &["holdall-remote"]).is_empty());
