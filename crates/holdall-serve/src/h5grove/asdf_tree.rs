@@ -1,0 +1,149 @@
+//! Entities of an ASDF file: the nodes of its tree, looked up one by one.
+
+use std::collections::HashSet;
+
+use container_core::container::Container;
+use container_core::json_pointer::escape;
+use container_core::{Error, Limits, Value};
+use holdall::asdf::yaml::{Int, Kind, Node, Scalar, YAML_TAG_PREFIX};
+use holdall::asdf::{File, NdArray, TAG_PREFIX};
+
+use super::Children;
+use super::attributes::{Attribute, Attributes};
+use super::entity::{Entity, has_mask_entity};
+use super::inline::Inline;
+use super::names::{MAX_CHILDREN, container_path, entity_path, name};
+
+/// The file, where its tree has entities: one that can be read, and is a mapping or a list.
+pub(super) fn file(container: &dyn Container) -> Option<&File> {
+    let file = container.as_any()?.downcast_ref::<File>()?;
+    file.require_tree().ok()?;
+    let root = file.tree().root();
+    // The blocks of a file without a tree are listed as datasets.
+    let is_only_blocks = root.is_empty() && container.listed_count() > 0;
+    (root.kind() != Kind::Scalar && !is_array(root) && !is_only_blocks).then_some(file)
+}
+
+/// The node at the steps of a path; of an array its dataset.
+pub(super) fn resolve(file: &File, container: &dyn Container, steps: &[&str]) -> Option<Entity> {
+    if steps.is_empty() {
+        return Some(Entity::Group(attributes(file.tree().root())));
+    }
+    let path = container_path(steps);
+    let node = file.tree().find(&format!("/{path}"))?;
+    Some(entity(container, node, &path))
+}
+
+/// The children of a group.
+pub(super) fn children(file: &File, container: &dyn Container, steps: &[&str]) -> Children {
+    let path = container_path(steps);
+    let node =
+        if steps.is_empty() { Some(file.tree().root()) } else { file.tree().find(&format!("/{path}")) };
+    let mut children = Children::default();
+    let Some(node) = node.filter(|node| !is_array(*node)) else { return children };
+    // As the container names it: the first step of an empty key begins with no slash.
+    let above = if steps.is_empty() { String::new() } else { format!("{path}/") };
+    let mut add = |step: String, node: Node<'_>| {
+        let own = entity(container, node, &format!("{above}{step}"));
+        let masked = match own {
+            Entity::Dataset { index, .. } => has_mask_entity(container, index).then_some(index),
+            _ => None,
+        };
+        children.entries.push((name(&step).into_owned(), own));
+        if let Some(index) = masked {
+            children.entries.push((format!("{step}.mask"), Entity::Mask { index }));
+        }
+    };
+    let mut seen = HashSet::new();
+    match node.kind() {
+        Kind::Sequence => {
+            for (index, item) in node.items().enumerate().take(MAX_CHILDREN) {
+                add(index.to_string(), item);
+            }
+        }
+        _ => {
+            for (key, value) in node.pairs().into_iter().take(MAX_CHILDREN) {
+                let Some(key) = key.key_text() else { continue };
+                let step = escape(&key).into_owned();
+                if seen.insert(step.clone()) {
+                    add(step, value);
+                }
+            }
+        }
+    }
+    let rest = node.len().saturating_sub(MAX_CHILDREN);
+    children.unlisted = u64::try_from(rest).unwrap_or(u64::MAX);
+    children
+}
+
+/// The paths of all entities, at most `most` of them.
+pub(super) fn paths(file: &File, most: usize, limits: &Limits) -> Vec<String> {
+    let mut paths = vec!["/".to_owned()];
+    let mut look = |path: &str, node: Node<'_>| {
+        if paths.len() >= most {
+            return Err(Error::cancelled());
+        }
+        if !path.is_empty() {
+            paths.push(entity_path(path));
+        }
+        Ok(!is_array(node) && !is_list_of_scalars(node))
+    };
+    // Ends early where there are more paths than that.
+    let _ = file.tree().document().walk(false, limits, &mut look);
+    paths
+}
+
+fn is_array(node: Node<'_>) -> bool {
+    node.tag().is_some_and(NdArray::is_tag)
+}
+
+fn is_list_of_scalars(node: Node<'_>) -> bool {
+    node.kind() == Kind::Sequence && node.items().all(|item| item.kind() == Kind::Scalar)
+}
+
+fn entity(container: &dyn Container, node: Node<'_>, path: &str) -> Entity {
+    let attributes = attributes(node);
+    if is_array(node) {
+        return match container.find(path) {
+            Some(index) => Entity::Dataset { index, part: super::entity::Part::Whole, attributes },
+            None => Entity::Unresolved(format!(
+                "the array {path} is listed under another path, or cannot be read"
+            )),
+        };
+    }
+    if let Some(scalar) = node.scalar()
+        && let Some(value) = Inline::scalar(&value(node, scalar))
+    {
+        return Entity::Value(value, attributes);
+    }
+    if is_list_of_scalars(node) {
+        let items = node.items().filter_map(|item| Some(value(item, item.scalar()?)));
+        return Entity::Value(Inline::list(&items.collect::<Vec<_>>()), attributes);
+    }
+    Entity::Group(attributes)
+}
+
+/// The tag of a node as its attribute, in the short spelling of files.
+fn attributes(node: Node<'_>) -> Attributes {
+    let mut attributes = Attributes::default();
+    if let Some(tag) = node.tag().filter(|tag| *tag != "!") {
+        let short = match (tag.strip_prefix(TAG_PREFIX), tag.strip_prefix(YAML_TAG_PREFIX)) {
+            (Some(own), _) => format!("!{own}"),
+            (_, Some(own)) => format!("!!{own}"),
+            _ => tag.to_owned(),
+        };
+        attributes.push(Attribute::text("tag", &short));
+    }
+    attributes
+}
+
+fn value(node: Node<'_>, scalar: Scalar<'_>) -> Value {
+    match scalar {
+        Scalar::Null => Value::Null,
+        Scalar::Bool(value) => value.into(),
+        Scalar::Int(Int::Small(value)) => value.into(),
+        Scalar::Float(value) => value.into(),
+        Scalar::Binary(bytes) => bytes.into(),
+        _ => node.text().into(),
+    }
+}

@@ -1,0 +1,19 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(not(test), deny(clippy::expect_used, clippy::unwrap_used))]
+#![forbid(unsafe_code)]
+
+mod api;
+mod assets;
+mod files;
+mod gate;
+mod h5grove;
+mod job;
+mod opened;
+mod patient_stream;
+mod query;
+mod reply;
+mod routes;
+mod server;
+
+pub use files::NamedFile;
+pub use server::{Options, Server};
