@@ -37,6 +37,7 @@ mod pack;
 pub mod plot;
 mod recode;
 mod repair;
+mod serve;
 mod stat;
 pub mod tree;
 mod verify;
@@ -83,6 +84,7 @@ pub enum Command {
     Meta(meta::Args),
     Stat(stat::Args),
     Plot(Box<plot::Args>),
+    Serve(serve::Args),
     Layout(layout::Args),
     Verify(verify::Args),
     Repair(repair::Args),
@@ -117,6 +119,7 @@ pub fn run(command: Command, console: &mut Console) -> Result<Outcome> {
         Command::Meta(args) => meta::run(&args, console),
         Command::Stat(args) => stat::run(&args, console),
         Command::Plot(args) => plot::run(&args, console),
+        Command::Serve(args) => serve::run(&args, console),
         Command::Layout(args) => layout::run(&args, console),
         Command::Verify(args) => verify::run(&args, console),
         Command::Repair(args) => repair::run(&args, console),

@@ -1,0 +1,126 @@
+//! `holdall serve`: files in the browser.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use container_core::Error;
+use holdall_serve::{NamedFile, Options, Server};
+
+use super::shown;
+use crate::errors::{ErrorContext, Outcome, Result, shell_word_of};
+use crate::many_files::expand;
+use crate::options::{JobsArgs, OpenAnywhereArgs};
+use crate::output::{Console, printable, to_stderr};
+
+/// Show files in the browser: values, pictures, particles, trees, bytes, damage
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The page is served on 127.0.0.1 alone, to whoever has the address with its token, and nothing is written. The files are those that are there at the start. Ctrl-C ends it. \
+From another machine: ssh -L 8000:127.0.0.1:PORT, and then the same address with port 8000. The token is random, or that of the environment variable HOLDALL_SERVE_TOKEN.
+
+Examples:
+  holdall serve image.asdf
+  holdall serve --idle 1h /data/runs
+  holdall serve --no-open --port 8000 's3://bucket/run/*.gsd'")]
+pub struct Args {
+    /// The files, folders, of which every container below is shown, and URLs; default: this folder
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// Port; default: one that is free
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    port: u16,
+
+    /// Print the address alone; without a terminal no browser is opened anyway
+    #[arg(long)]
+    no_open: bool,
+
+    /// End after this time without a request: 90s, 30m, 8h; `never`
+    #[arg(long, value_name = "TIME", default_value = "8h", value_parser = idle)]
+    idle: Idle,
+
+    /// A source of pages that may show this one within them, such as http://localhost:8888; may be given several times
+    #[arg(long, value_name = "SOURCE")]
+    frame: Vec<String>,
+
+    /// A name under which a proxy in front is asked, in addition to 127.0.0.1 and localhost; may be given several times
+    #[arg(long, value_name = "NAME")]
+    host: Vec<String>,
+
+    #[command(flatten)]
+    jobs: JobsArgs,
+
+    #[command(flatten)]
+    open: OpenAnywhereArgs,
+}
+
+/// A time, or none.
+#[derive(Clone, Copy, Debug)]
+struct Idle(Option<Duration>);
+
+fn idle(text: &str) -> std::result::Result<Idle, String> {
+    if text == "never" {
+        return Ok(Idle(None));
+    }
+    let bad = || "write 90s, 30m, 8h or never".to_owned();
+    let digits = text.trim_end_matches(['s', 'm', 'h']);
+    let unit = match text.get(digits.len()..) {
+        Some("s") => 1,
+        Some("m") => 60,
+        Some("h") => 3600,
+        _ => return Err(bad()),
+    };
+    let number: u64 = digits.parse().map_err(|_| bad())?;
+    let seconds = number.checked_mul(unit).filter(|seconds| *seconds > 0).ok_or_else(bad)?;
+    Ok(Idle(Some(Duration::from_secs(seconds))))
+}
+
+pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
+    let open = args.open.options(console.limits, console.formats);
+    let here = [PathBuf::from(".")];
+    let arguments = if args.files.is_empty() { &here } else { args.files.as_slice() };
+    let mut files = Vec::new();
+    for argument in arguments {
+        for named in expand(std::slice::from_ref(argument), &open) {
+            match named.unreadable {
+                Some(failure) => console.fail(&failure),
+                None => files.push(NamedFile { argument: argument.clone(), path: named.path }),
+            }
+        }
+    }
+    let is_missing = |file: &&NamedFile| !holdall::address::is_url(&file.path) && !file.path.exists();
+    if let Some(missing) = files.iter().find(is_missing) {
+        let gone = Error::from(std::io::Error::from(std::io::ErrorKind::NotFound));
+        return Err(gone).on(shown(&missing.path));
+    }
+    if files.is_empty() {
+        let none = Error::usage("no file to show").with_hint("holdall serve FILE");
+        return Err(none).on(shown(arguments.first().map_or("".as_ref(), PathBuf::as_path)));
+    }
+    let options = Options {
+        port: args.port,
+        idle: args.idle.0,
+        open,
+        threads: args.jobs.count(),
+        shell_word: |name| shell_word_of(name.as_os_str()).into_owned(),
+        frames: args.frame.clone(),
+        hosts: args.host.clone(),
+        token: std::env::var("HOLDALL_SERVE_TOKEN").ok().filter(|token| !token.is_empty()),
+    };
+    let count = files.len();
+    let server = Server::bind(files, options).on("serve")?;
+    let address = server.address();
+    writeln!(console.out, "{address}")?;
+    console.out.flush()?;
+    to_stderr(&format!("{count} {}; Ctrl-C ends it", if count == 1 { "file" } else { "files" }));
+    if console.out.is_terminal()
+        && !args.no_open
+        && let Err(error) = open::that_detached(&address)
+    {
+        to_stderr(&format!("no browser could be opened: {}", printable(&error.to_string())));
+    }
+    server.run().on("serve")?;
+    to_stderr("nobody has asked for anything: the end");
+    Ok(Outcome::Yes)
+}
