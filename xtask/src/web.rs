@@ -49,10 +49,8 @@ pub(crate) fn web(repo: &Repo, args: &[String]) -> Result<Outcome> {
 /// The files that the crate embeds.
 fn build(repo: &Repo) -> Result<BTreeMap<String, Vec<u8>>> {
     let folder = repo.path(SOURCES);
-    // Nothing of a package is run but what vite runs. The versions and digests are those of the lock file, as with `npm ci`, which refuses it: vite
-    // names an optional package for Windows that no registry has.
-    let install = ["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund"];
-    Step::new(repo, "npm").args(install).dir(&folder).run()?;
+    // Nothing of a package is run but what vite runs.
+    Step::new(repo, "npm").args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).dir(&folder).run()?;
     Step::new(repo, "npm").args(["run", "--silent", "build"]).dir(&folder).run()?;
     let mut built = BTreeMap::new();
     for (name, is_compressed) in FILES {

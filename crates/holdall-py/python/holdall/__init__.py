@@ -38,6 +38,7 @@ from ._types import (
     Stat,
     Verification,
 )
+from ._view import View, view
 
 __all__ = [
     "ChecksumError",
@@ -64,6 +65,7 @@ __all__ = [
     "UnsupportedError",
     "UsageError",
     "Verification",
+    "View",
     "WrongFormatError",
     "__version__",
     "append",
@@ -81,4 +83,5 @@ __all__ = [
     "save",
     "set_threads",
     "verify",
+    "view",
 ]
