@@ -22,10 +22,12 @@ export function FileLine({ info }) {
       {simple.map(([key, value]) => <span key={key}>{key}: {detailText(key, value)}</span>)}
       {info.complete === false && <span className="warning">incomplete: a writer was stopped, or has not finished</span>}
       {details.length > simple.length && (
-        <details>
-          <summary>all details</summary>
-          <dl>{details.map(([key, value]) => <div key={key}><dt>{key}</dt><dd>{detailText(key, value)}</dd></div>)}</dl>
-        </details>
+        <>
+          <button type="button" className="link" popovertarget="details">all details</button>
+          <dl id="details" popover="auto">
+            {details.map(([key, value]) => <div key={key}><dt>{key}</dt><dd>{detailText(key, value)}</dd></div>)}
+          </dl>
+        </>
       )}
     </div>
   );

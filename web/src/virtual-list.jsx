@@ -35,7 +35,7 @@ export const VirtualList = forwardRef(function VirtualList({ count, row, classNa
   for (let index = first; index < end; index++) rows.push(row(index, { top: top + index * ROW_HEIGHT - virtualTop, height: ROW_HEIGHT }));
   return (
     <div ref={ref} className={`virtual ${className ?? ''}`} aria-label={label} tabIndex={0} onScroll={(event) => setTop(event.currentTarget.scrollTop)} {...rest}>
-      <div className="virtual-inner" style={{ height: inner }}>{rows}</div>
+      <div role="presentation" className="virtual-inner" style={{ height: inner }}>{rows}</div>
     </div>
   );
 });

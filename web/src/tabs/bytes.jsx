@@ -54,20 +54,20 @@ function BytesView({ file, kept, layout, verify, range, select }) {
   }
   function row(index, style) {
     const one = segments.at(index);
-    if (!one) return <div key={index} className="segment" style={style}><span>…</span></div>;
+    if (!one) return <div key={index} role="row" className="segment" style={style}><span role="gridcell">…</span></div>;
     return (
       <div
         key={index} role="row" className={`segment ${kindOf(one, faults)}`} style={style} aria-selected={index === selected}
         data-start={one.start} onClick={() => setSelected(index)}
       >
-        <span className="num">{countText(one.start)}</span>
-        <span className="num">{countText(one.end)}</span>
-        <span className="num">{sizeText(one.end - one.start)}</span>
-        <span>{one.role}</span>
-        <span>{one.codec}</span>
-        <span className="num">{one.decoded == null ? '' : sizeText(one.decoded)}</span>
-        <span>{one.checksum}</span>
-        <span>{one.dataset}{one.part != null && ` (${one.part})`}</span>
+        <span role="gridcell" className="num">{countText(one.start)}</span>
+        <span role="gridcell" className="num">{countText(one.end)}</span>
+        <span role="gridcell" className="num">{sizeText(one.end - one.start)}</span>
+        <span role="gridcell">{one.role}</span>
+        <span role="gridcell">{one.codec}</span>
+        <span role="gridcell" className="num">{one.decoded == null ? '' : sizeText(one.decoded)}</span>
+        <span role="gridcell">{one.checksum}</span>
+        <span role="gridcell">{one.dataset}{one.part != null && ` (${one.part})`}</span>
       </div>
     );
   }

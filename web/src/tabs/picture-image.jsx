@@ -97,7 +97,7 @@ function useValueAt(file, path, at) {
       try {
         type.current ??= (await loadMeta(file, path, abort.signal)).type;
         const values = await loadValues(file, path, type.current, key, abort.signal);
-        setText(`= ${valueText(values)}`);
+        setText(`= ${valueText(values, type.current)}`);
       } catch (error) {
         if (!abort.signal.aborted) setText(error.message);
       }
@@ -111,9 +111,11 @@ function useValueAt(file, path, at) {
 }
 
 /** One value as text: numbers with all their digits, other types as JSON. */
-function valueText(values) {
+function valueText(values, type) {
   if (!ArrayBuffer.isView(values)) return JSON.stringify(values);
   const [value] = values;
+  const name = type.members && Object.keys(type.members).find((key) => type.members[key] === Number(value));
+  if (name) return name.toLowerCase();
   if (values instanceof Float32Array) return numberOf32(value);
   return typeof value === 'bigint' ? value.toString() : String(value);
 }

@@ -123,7 +123,7 @@ function PictureFacts({ picture, shape }) {
   return (
     <footer className="facts">
       <span>{shapeText(shape)}</span>
-      {picture.low != null && <span>colours from <b>{numberText(picture.low)}</b> to <b>{numberText(picture.high)}</b></span>}
+      {picture.low != null && <span>{picture.block ? 'colours' : 'axis'} from <b>{numberText(picture.low)}</b> to <b>{numberText(picture.high)}</b></span>}
       {picture.block && <span>{rows * columns > 1 ? `a pixel is the mean of ${rows} × ${columns} values` : 'a pixel is one value or a part of it'}</span>}
       {picture.notes.map((note) => <span key={note} className="note">{note}</span>)}
       {picture.recipe && <CopyCommand command={picture.recipe} />}
