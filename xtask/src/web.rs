@@ -1,8 +1,10 @@
-//! `web`: the page of `holdall serve`, built from `web/` into the crate that embeds it.
+//! `web`: the page of `holdall serve`, built from `web/` into the crate that embeds it, and tried in a browser.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use flate2::{Compression, GzBuilder};
@@ -10,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::repo::Repo;
 use crate::step::Step;
-use crate::{Outcome, flags};
+use crate::{Outcome, Usage, flags, python};
 
 const SOURCES: &str = "web";
 const ASSETS: &str = "crates/holdall-serve/assets";
@@ -22,7 +24,15 @@ const FILES: [(&str, bool); 4] =
     [("index.html", false), ("app.js", true), ("app.css", true), ("licences.txt", true)];
 
 pub(crate) fn web(repo: &Repo, args: &[String]) -> Result<Outcome> {
-    let [check] = flags(args, ["--check"])?;
+    let [check, test] = flags(args, ["--check", "--test"])?;
+    match (check, test) {
+        (true, true) => Err(Usage("--check or --test".to_owned()).into()),
+        (_, true) => in_browser(repo),
+        _ => page(repo, check),
+    }
+}
+
+fn page(repo: &Repo, check: bool) -> Result<Outcome> {
     let sources = digests(repo)?;
     if check {
         let built_from = fs::read_to_string(repo.path(BUILT_FROM)).unwrap_or_default();
@@ -48,9 +58,7 @@ pub(crate) fn web(repo: &Repo, args: &[String]) -> Result<Outcome> {
 
 /// The files that the crate embeds.
 fn build(repo: &Repo) -> Result<BTreeMap<String, Vec<u8>>> {
-    let folder = repo.path(SOURCES);
-    // Nothing of a package is run but what vite runs.
-    Step::new(repo, "npm").args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).dir(&folder).run()?;
+    let folder = packages(repo)?;
     Step::new(repo, "npm").args(["run", "--silent", "build"]).dir(&folder).run()?;
     let mut built = BTreeMap::new();
     for (name, is_compressed) in FILES {
@@ -63,6 +71,13 @@ fn build(repo: &Repo) -> Result<BTreeMap<String, Vec<u8>>> {
         }
     }
     Ok(built)
+}
+
+/// The folder of the sources, with the packages of the lock file. Nothing of a package is run but what vite runs.
+fn packages(repo: &Repo) -> Result<PathBuf> {
+    let folder = repo.path(SOURCES);
+    Step::new(repo, "npm").args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).dir(&folder).run()?;
+    Ok(folder)
 }
 
 /// The same bytes on every machine: no time, no name, and the compressor of Cargo.lock.
@@ -90,4 +105,65 @@ fn digests(repo: &Repo) -> Result<String> {
     }
     lines.sort();
     Ok(lines.concat())
+}
+
+/// Files of the viewer's scenarios, as `viewer_files.py` writes them, in the order of the page's list.
+const SHOWN: [&str; 7] =
+    ["image.asdf", "types.asdf", "run.gsd", "waves.b2nd", "scan.ra", "cut.asdf", "large.b2nd"];
+
+/// A server that ends with it.
+struct Served(Child);
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Runs the scenarios of `web/test/` in Chromium on files of the peers.
+fn in_browser(repo: &Repo) -> Result<Outcome> {
+    let browser = chromium(repo)?;
+    let python = python::ready(repo)?;
+    let sources = packages(repo)?;
+    Step::cargo(repo).args(["build", "--package", "holdall-cli"]).run()?;
+    let holdall = repo.target()?.join("debug").join(format!("holdall{}", std::env::consts::EXE_SUFFIX));
+    let folder = repo.target()?.join("viewer");
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    fs::create_dir_all(&folder)?;
+    let written =
+        Step::new(repo, python).arg("tests/interop/peers/viewer_files.py").arg(&holdall).arg(&folder);
+    let mut parameters: serde_json::Value = serde_json::from_str(&written.stdout()?)?;
+    parameters["chromium"] = browser.into();
+    let named = folder.join("parameters.json");
+    fs::write(&named, parameters.to_string())?;
+    let mut command = Command::new(&holdall);
+    command.args(["serve", "--no-open"]).args(SHOWN).current_dir(&folder);
+    let mut served = Served(command.stdout(Stdio::piped()).spawn().context("holdall serve")?);
+    let mut address = String::new();
+    let said = served.0.stdout.take().context("its output")?;
+    BufReader::new(said).read_line(&mut address)?;
+    ensure!(address.contains("/#t="), "holdall serve did not start");
+    let scenarios = Step::new(repo, "node").arg("test/scenarios.mjs").arg(address.trim()).arg("--params");
+    scenarios.arg(&named).arg("--shots").arg(&folder).dir(&sources).run()?;
+    Ok(Outcome::Done)
+}
+
+/// Chromium, installed as a Debian package where there is none and that is possible.
+fn chromium(repo: &Repo) -> Result<String> {
+    const NAMES: [&str; 2] = ["chromium", "chromium-browser"];
+    let found = || {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let mut places = std::env::split_paths(&path).flat_map(|folder| NAMES.map(|name| folder.join(name)));
+        places.find(|place| place.is_file()).map(|place| place.display().to_string())
+    };
+    if found().is_none() {
+        Step::new(repo, "apt-get").args(["update", "-qq"]).run()?;
+        let install = ["install", "-qq", "--yes", "--no-install-recommends", "chromium"];
+        Step::new(repo, "apt-get").args(install).env("DEBIAN_FRONTEND", "noninteractive").run()?;
+    }
+    found().context("no Chromium: apt-get install chromium")
 }
