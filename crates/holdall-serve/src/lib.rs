@@ -6,6 +6,7 @@ mod api;
 mod assets;
 mod files;
 mod gate;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod h5grove;
 mod job;
 mod opened;

@@ -31,7 +31,7 @@ pub(super) fn resolve(file: &File, container: &dyn Container, steps: &[&str]) ->
     }
     let path = container_path(steps);
     let node = file.tree().find(&format!("/{path}"))?;
-    Some(entity(container, node, &path))
+    Some(entity(node, &path, &mut |path| container.find(path)))
 }
 
 /// The children of a group.
@@ -43,8 +43,9 @@ pub(super) fn children(file: &File, container: &dyn Container, steps: &[&str]) -
     let Some(node) = node.filter(|node| !is_array(*node)) else { return children };
     // As the container names it: the first step of an empty key begins with no slash.
     let above = if steps.is_empty() { String::new() } else { format!("{path}/") };
+    let mut indices = Indices { file, container, next: 0 };
     let mut add = |step: String, node: Node<'_>| {
-        let own = entity(container, node, &format!("{above}{step}"));
+        let own = entity(node, &format!("{above}{step}"), &mut |path| indices.find(path));
         let masked = match own {
             Entity::Dataset { index, .. } => has_mask_entity(container, index).then_some(index),
             _ => None,
@@ -62,7 +63,14 @@ pub(super) fn children(file: &File, container: &dyn Container, steps: &[&str]) -
             }
         }
         _ => {
-            for (key, value) in node.pairs().into_iter().take(MAX_CHILDREN) {
+            // A mapping that is cut is as written: to find the effective pairs takes a table of all of them.
+            let pairs: Vec<_> = if node.len() > MAX_CHILDREN {
+                let is_merge = |key: Node<'_>| matches!(key.scalar(), Some(Scalar::Merge));
+                node.entries().filter(|(key, _)| !is_merge(*key)).take(MAX_CHILDREN).collect()
+            } else {
+                node.pairs()
+            };
+            for (key, value) in pairs.into_iter().take(MAX_CHILDREN) {
                 let Some(key) = key.key_text() else { continue };
                 let step = escape(&key).into_owned();
                 if seen.insert(step.clone()) {
@@ -74,6 +82,29 @@ pub(super) fn children(file: &File, container: &dyn Container, steps: &[&str]) -
     let rest = node.len().saturating_sub(MAX_CHILDREN);
     children.unlisted = u64::try_from(rest).unwrap_or(u64::MAX);
     children
+}
+
+/// Number of arrays that are looked through for the one of the next node before the table of all paths is made.
+const MAX_SKIPPED: usize = 1000;
+
+/// Indices of datasets in the order of the tree: those of neighbours are near each other.
+struct Indices<'f> {
+    file: &'f File,
+    container: &'f dyn Container,
+    next: usize,
+}
+
+impl Indices<'_> {
+    fn find(&mut self, path: &str) -> Option<usize> {
+        let near = self.file.arrays().iter().enumerate().skip(self.next).take(MAX_SKIPPED);
+        let found = near.into_iter().find(|(_, entry)| entry.path == path).map(|(index, _)| index);
+        // A view of the file may have other indices.
+        let is_own =
+            |index: &usize| self.container.dataset(*index).is_some_and(|dataset| dataset.path == path);
+        let index = found.filter(is_own).or_else(|| self.container.find(path))?;
+        self.next = index;
+        Some(index)
+    }
 }
 
 /// The paths of all entities, at most `most` of them.
@@ -101,10 +132,10 @@ fn is_list_of_scalars(node: Node<'_>) -> bool {
     node.kind() == Kind::Sequence && node.items().all(|item| item.kind() == Kind::Scalar)
 }
 
-fn entity(container: &dyn Container, node: Node<'_>, path: &str) -> Entity {
+fn entity(node: Node<'_>, path: &str, index_of: &mut dyn FnMut(&str) -> Option<usize>) -> Entity {
     let attributes = attributes(node);
     if is_array(node) {
-        return match container.find(path) {
+        return match index_of(path) {
             Some(index) => Entity::Dataset { index, part: super::entity::Part::Whole, attributes },
             None => Entity::Unresolved(format!(
                 "the array {path} is listed under another path, or cannot be read"

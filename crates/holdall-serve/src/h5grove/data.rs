@@ -10,7 +10,7 @@ use container_core::{Error, Limits, Progress, Result};
 
 use super::entity::{Entity, mask_type};
 use super::inline::Inline;
-use super::json_text::{write_element, write_text};
+use super::json_text::{SubArrays, write_element, write_text};
 use super::safe::{Conversion, fill_missing};
 use super::tiff;
 
@@ -224,6 +224,7 @@ impl Wanted {
             return out(text.out.into_bytes());
         }
         let dtype = &self.dtype;
+        let sub_arrays = if flatten { SubArrays::Flat } else { SubArrays::Nested };
         match &self.source {
             Source::Inline(Inline::Texts { texts, .. }) => {
                 for item in texts {
@@ -238,13 +239,13 @@ impl Wanted {
                 }
                 self.for_each_block(container, read, &mut |_| Ok(()))?;
                 for _ in 0..count {
-                    text.item(|out| write_element(dtype, &[], out));
+                    text.item(|out| write_element(dtype, &[], sub_arrays, out));
                     text.pass(out)?;
                 }
             }
             _ => self.for_each_block(container, read, &mut |block| {
                 for item in block.chunks_exact(dtype.itemsize()) {
-                    text.item(|out| write_element(dtype, item, out));
+                    text.item(|out| write_element(dtype, item, sub_arrays, out));
                     text.pass(out)?;
                 }
                 Ok(())

@@ -8,11 +8,20 @@ use holdall::repr;
 
 use super::types::Class;
 
+/// Sub-arrays of several axes within records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SubArrays {
+    /// Lists of lists, as h5grove sends them.
+    Nested,
+    /// One list: h5web 17 refuses a record whose sub-array begins with a list.
+    Flat,
+}
+
 /// Appends one element.
-pub(super) fn write_element(dtype: &DType, bytes: &[u8], out: &mut String) {
+pub(super) fn write_element(dtype: &DType, bytes: &[u8], sub_arrays: SubArrays, out: &mut String) {
     match dtype {
         DType::Scalar(scalar) => write_scalar(scalar, bytes, out),
-        DType::Record(record) => write_record(record, bytes, out),
+        DType::Record(record) => write_record(record, bytes, sub_arrays, out),
     }
 }
 
@@ -21,19 +30,25 @@ pub(super) fn write_text(text: &str, out: &mut String) {
     let _ = write!(out, "{}", serde_json::Value::from(text));
 }
 
-fn write_record(record: &Record, bytes: &[u8], out: &mut String) {
+fn write_record(record: &Record, bytes: &[u8], sub_arrays: SubArrays, out: &mut String) {
     out.push('[');
     for (at, field) in record.fields.iter().enumerate() {
         if at > 0 {
             out.push(',');
         }
-        write_axis(&field.dtype, &field.shape, field_bytes(field, bytes), out);
+        let count = field.shape.iter().copied().fold(1, usize::saturating_mul);
+        let flat = [count];
+        let is_flat = sub_arrays == SubArrays::Flat && !field.shape.is_empty();
+        let shape = if is_flat { &flat } else { field.shape.as_slice() };
+        write_axis(&field.dtype, shape, field_bytes(field, bytes), sub_arrays, out);
     }
     out.push(']');
 }
 
-fn write_axis(dtype: &DType, shape: &[usize], bytes: &[u8], out: &mut String) {
-    let Some((&count, inner)) = shape.split_first() else { return write_element(dtype, bytes, out) };
+fn write_axis(dtype: &DType, shape: &[usize], bytes: &[u8], sub_arrays: SubArrays, out: &mut String) {
+    let Some((&count, inner)) = shape.split_first() else {
+        return write_element(dtype, bytes, sub_arrays, out);
+    };
     // A type may claim any number of items without bytes: these are not spelled out.
     let count = if bytes.is_empty() { 0 } else { count };
     out.push('[');
@@ -41,7 +56,7 @@ fn write_axis(dtype: &DType, shape: &[usize], bytes: &[u8], out: &mut String) {
         if at > 0 {
             out.push(',');
         }
-        write_axis(dtype, inner, part(bytes, at, count), out);
+        write_axis(dtype, inner, part(bytes, at, count), sub_arrays, out);
     }
     out.push(']');
 }

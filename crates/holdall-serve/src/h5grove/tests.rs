@@ -8,9 +8,7 @@
 )]
 
 mod peer;
-mod scale;
 mod testdata;
-mod try_server;
 
 use std::path::Path;
 
