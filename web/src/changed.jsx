@@ -30,7 +30,7 @@ export function ChangedBar({ file, stamp, reload }) {
   if (!state) return null;
   return (
     <div className="changed" role="status">
-      <span>{state.message} {state.hint}</span>
+      <span>{state.message} {state.hint?.replaceAll('`', '')}</span>
       <button type="button" onClick={reload}>Load it again</button>
     </div>
   );

@@ -16,6 +16,7 @@
 //   heatmap    { file, path, values }: `values` are the rows of the two-dimensional dataset                      (3)
 //   particles  { file }: a trajectory of at least 20 frames, of which no two look the same                       (4)
 //   curve      { file, name }: the name of a group below /curves                                                 (5)
+//   types      [{ file, path, shown }]: texts that Values shows of a dataset, in its first view                    (6)
 //   damaged    { file, verdict, opens }: what a quick check finds; `opens` is false if the file cannot be opened (7)
 //   large      { file, path }: a plane that is larger than the limit of one answer                               (8)
 //   changed    { file, disk }: the path on disk of a file, which the scenario touches                            (11)

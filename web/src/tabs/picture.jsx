@@ -125,7 +125,8 @@ function PictureFacts({ picture, shape }) {
       <span>{shapeText(shape)}</span>
       {picture.low != null && <span>{picture.block ? 'colours' : 'axis'} from <b>{numberText(picture.low)}</b> to <b>{numberText(picture.high)}</b></span>}
       {picture.block && <span>{rows * columns > 1 ? `a pixel is the mean of ${rows} × ${columns} values` : 'a pixel is one value or a part of it'}</span>}
-      {picture.notes.map((note) => <span key={note} className="note">{note}</span>)}
+      {/* The sentence before has the size of the blocks. */}
+      {picture.notes.filter((note) => !note.startsWith('means of blocks')).map((note) => <span key={note} className="note">{note}</span>)}
       {picture.recipe && <CopyCommand command={picture.recipe} />}
     </footer>
   );

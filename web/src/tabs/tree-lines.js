@@ -17,21 +17,23 @@ export function parseLines(text) {
   const parent = new Int32Array(lines.length);
   const open = [];
   const depths = [];
+  let lastText = 0;
   lines.forEach((line, i) => {
-    // An empty line belongs to the line before it: it ends nothing.
+    // An empty line ends nothing, and is no descendant that could be folded.
     const depth = line.trim() === '' ? Infinity : depthOf(line);
     while (open.length > 0 && depths[depths.length - 1] >= depth) {
-      last[open.pop()] = i - 1;
+      last[open.pop()] = lastText;
       depths.pop();
     }
     parent[i] = open.length > 0 ? open[open.length - 1] : -1;
     last[i] = i;
     if (depth !== Infinity) {
+      lastText = i;
       open.push(i);
       depths.push(depth);
     }
   });
-  while (open.length > 0) last[open.pop()] = lines.length - 1;
+  while (open.length > 0) last[open.pop()] = lastText;
   return { lines, last, parent };
 }
 
