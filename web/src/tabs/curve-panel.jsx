@@ -7,15 +7,12 @@ import { useKept, useLoad, useSize } from '../use-load.js';
 import { drawCurve, nearestIndex, stepAt } from './curve.js';
 import { Choice } from './picture-controls.jsx';
 
-/** Names of the groups below `/curves`; a file without a log has none. */
+/** Names of the groups below `/curves`; a file without a log has no such group. */
 async function loadNames(file, signal) {
-  try {
-    const { children = [] } = await loadMeta(file, '/curves', signal);
-    return children.filter((child) => child.kind === 'group').map((child) => child.name);
-  } catch (error) {
-    if (error.status === 404) return [];
-    throw error;
-  }
+  const root = await loadMeta(file, '/', signal);
+  if (!root.children?.some((child) => child.name === 'curves')) return [];
+  const { children = [] } = await loadMeta(file, '/curves', signal);
+  return children.filter((child) => child.kind === 'group').map((child) => child.name);
 }
 
 async function loadCurve(file, name, signal) {

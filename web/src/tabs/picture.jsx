@@ -34,7 +34,9 @@ function pixelsFor(count, length) {
 function drawablePath(info, path) {
   const drawable = info.datasets.filter((one) => one.drawable);
   const below = drawable.find((one) => path && one.path.startsWith(`${path.replace(/\/$/, '')}/`));
-  return (info.datasets.some((one) => one.path === path) ? path : null) ?? below?.path ?? largestPlane(drawable)?.path ?? path;
+  const known = info.datasets.find((one) => one.path === path);
+  if (known ? known.drawable : info.more > 0 && path != null && !below) return path;
+  return below?.path ?? largestPlane(drawable)?.path ?? path;
 }
 
 function largestPlane(datasets) {

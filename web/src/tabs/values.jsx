@@ -23,6 +23,16 @@ function withHint(error) {
   return error;
 }
 
+/**
+ * Gives datasets without elements the shape of HDF5's null: h5web fails on an axis of length 0, and reports of null that
+ * there is nothing to display.
+ */
+function withoutEmptyShapes(buffer) {
+  const entity = JSON.parse(new TextDecoder().decode(buffer));
+  for (const one of [entity, ...(entity.children ?? [])]) if (one.shape?.includes(0)) one.shape = null;
+  return new TextEncoder().encode(JSON.stringify(entity)).buffer;
+}
+
 export function ValuesTab({ file, path, setPath }) {
   // Both functions keep their identity: the provider starts anew when one of them changes.
   const fetcher = useMemo(() => {
@@ -30,7 +40,8 @@ export function ValuesTab({ file, path, setPath }) {
     return (url, params, options) => {
       // Outside the render of h5web, which calls this: it suspends while values are loaded.
       if (url.endsWith('/data')) queueMicrotask(() => setPath(params.path));
-      return basic(url, params, options).catch((error) => { throw withHint(error); });
+      const answer = basic(url, params, options).catch((error) => { throw withHint(error); });
+      return url.endsWith('/meta') ? answer.then(withoutEmptyShapes) : answer;
     };
   }, [file]);
   const getExportURL = useMemo(() => (format, dataset, selection, builtIn) => {
