@@ -60,6 +60,7 @@ fn page(repo: &Repo, check: bool) -> Result<Outcome> {
 fn build(repo: &Repo) -> Result<BTreeMap<String, Vec<u8>>> {
     let folder = packages(repo)?;
     Step::new(repo, "npm").args(["run", "--silent", "build"]).dir(&folder).run()?;
+    Step::new(repo, "node").args(["--test", "test/unit.test.mjs"]).dir(&folder).run()?;
     let mut built = BTreeMap::new();
     for (name, is_compressed) in FILES {
         let path = folder.join("dist").join(name);
@@ -108,8 +109,8 @@ fn digests(repo: &Repo) -> Result<String> {
 }
 
 /// Files of the viewer's scenarios, as `viewer_files.py` writes them, in the order of the page's list.
-const SHOWN: [&str; 7] =
-    ["image.asdf", "types.asdf", "run.gsd", "waves.b2nd", "scan.ra", "cut.asdf", "large.b2nd"];
+const SHOWN: [&str; 8] =
+    ["image.asdf", "types.asdf", "run.gsd", "waves.b2nd", "dates.b2nd", "scan.ra", "cut.asdf", "large.b2nd"];
 
 /// A server that ends with it.
 struct Served(Child);

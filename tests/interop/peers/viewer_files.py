@@ -100,6 +100,8 @@ def main() -> None:
     waves = np.sin(np.linspace(0, 20, 60))[:, None] * np.cos(np.linspace(0, 9, 80))[None, :]
     blosc2.asarray(waves, urlpath=str(folder / "waves.b2nd"), mode="w", chunks=(30, 40))
     blosc2.zeros((16384, 16384), dtype="<f4", urlpath=str(folder / "large.b2nd"), mode="w", chunks=(1024, 1024))
+    dates = np.array(["2026-11-28", "1969-07-20"], "<M8[D]")
+    blosc2.asarray(dates, urlpath=str(folder / "dates.b2nd"), mode="w")
     scan = np.arange(24, dtype="<i4")
     header = b"rawarray" + struct.pack("<7Q", 0, 1, 4, scan.nbytes, 2, 6, 4)
     (folder / "scan.ra").write_bytes(header + scan.tobytes())
@@ -119,6 +121,14 @@ def main() -> None:
         "heatmap": {"file": "waves.b2nd", "path": "/data", "values": waves.tolist()},
         "particles": {"file": "run.gsd"},
         "curve": {"file": "run.gsd", "name": "energy"},
+        "types": [
+            {"file": "types.asdf", "path": "/beyond", "shown": [str(2**53 + 1), str(2**64 - 1)]},
+            {"file": "types.asdf", "path": "/text", "shown": ["α", "beta"]},
+            {"file": "types.asdf", "path": "/bool", "shown": ["true", "false"]},
+            {"file": "types.asdf", "path": "/big_endian", "shown": ["5"]},
+            {"file": "types.asdf", "path": "/records", "shown": ["def", "1.5"]},
+            {"file": "dates.b2nd", "path": "/data", "shown": ["2026-11-28", "1969-07-20"]},
+        ],
         "damaged": {"file": "cut.asdf", "verdict": "damaged"},
         "large": {"file": "large.b2nd", "path": "/data"},
         "changed": {"file": "image.asdf", "disk": f"{folder}/image.asdf"},
