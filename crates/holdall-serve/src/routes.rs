@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hyper::body::Incoming;
 use hyper::{Request, Response, StatusCode, header};
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use crate::api;
 use crate::files::Entry;
@@ -35,9 +35,8 @@ impl Call<'_> {
 type Handler = fn(&Call<'_>, &mut Reply) -> Result<(), Failure>;
 
 /// The calls about one file.
-const CALLS: [(&str, Handler); 12] = [
+const CALLS: [(&str, Handler); 11] = [
     ("/api/open", api::open::answer),
-    ("/api/changed", api::open::changed),
     ("/api/picture", api::picture::answer),
     ("/api/particles", api::particles::answer),
     ("/api/tree", api::tree::answer),
@@ -53,6 +52,10 @@ const CALLS: [(&str, Handler); 12] = [
 fn no_file() -> Failure {
     Failure::new(StatusCode::NOT_FOUND, "File not found: it is not in the list")
         .with_hint("/api/files has the list")
+}
+
+fn as_json(body: &Json) -> Response<Body> {
+    respond(StatusCode::OK, "application/json", Body::whole(body.to_string().into()))
 }
 
 /// Answers a request.
@@ -73,25 +76,30 @@ async fn respond_to(state: Arc<State>, request: Request<Incoming>) -> Response<B
         return asset;
     }
     let call = CALLS.iter().find(|(name, _)| *name == path);
-    if call.is_none() && !["/api/files", "/api/colors"].contains(&path) {
+    if call.is_none() && !["/api/files", "/api/colors", "/api/changed"].contains(&path) {
         return failed(&Failure::new(StatusCode::NOT_FOUND, "no such call or page"));
     }
     if let Err(refused) = gate::check_token(request.headers(), &state.token) {
         return failed(&refused);
     }
     let query = Query::parse(request.uri().query());
-    let Some((_, handler)) = call else {
-        let body = if path == "/api/files" {
-            api::open::files(&state)
-        } else {
-            json!({ "maps": api::picture::maps() })
-        };
-        return respond(StatusCode::OK, "application/json", Body::whole(body.to_string().into()));
-    };
+    // These read no file, and wait for no reader.
+    match path {
+        "/api/files" => return as_json(&api::open::files(&state)),
+        "/api/colors" => return as_json(&json!({ "maps": api::picture::maps() })),
+        _ => {}
+    }
     let number = match query.require("file").map(|name| state.files.find(name)) {
         Ok(Some(number)) => number,
         Ok(None) => return failed(&no_file()),
         Err(missing) => return failed(&missing),
+    };
+    let Some((_, handler)) = call else {
+        let entry = state.files.entries.get(number).ok_or_else(no_file);
+        return match entry.and_then(api::open::changed) {
+            Ok(body) => as_json(&body),
+            Err(failure) => failed(&failure),
+        };
     };
     run(state, move |job, reply| {
         let entry = job.state.files.entries.get(number).ok_or_else(no_file)?;

@@ -218,8 +218,8 @@ fn a_client_that_leaves_frees_its_reader() {
     rawarray(&file, 16 << 10);
     let server = Running::new(&[&file]);
     let target = "/h5grove/data?file=a.ra&path=/data&format=bin&dtype=safe";
-    // More than there are readers, one after the other: each leaves with its answer of 64 MiB hardly begun.
-    let start = Instant::now();
+    // More than there are readers, one after the other: each leaves with its answer of 64 MiB hardly begun. Readers that went on would leave none, and
+    // the last call would be refused after its wait.
     for _ in 0..12 {
         let mut stream = server.connect();
         let request = format!(
@@ -233,7 +233,6 @@ fn a_client_that_leaves_frees_its_reader() {
     }
     let answer = server.call(target);
     assert_eq!((answer.status, answer.body.len()), (200, 64 << 20));
-    assert!(start.elapsed() < Duration::from_secs(25), "{:?}", start.elapsed());
 }
 
 #[test]

@@ -9,6 +9,7 @@ use holdall::json::{dtype_json, info_json};
 use holdall_plot::frames_of_particles;
 use serde_json::{Value as Json, json};
 
+use crate::files::Entry;
 use crate::opened::{Opened, stamp};
 use crate::reply::{Failure, Reply};
 use crate::routes::Call;
@@ -97,8 +98,10 @@ fn first(opened: &Opened, shown: &[(usize, Dataset)], has_particles: bool) -> Js
         _ => None,
     };
     let is_asdf = opened.file.format.name == "asdf";
+    // The largest plane, and of several the first: that of an image has masks and errors of its size behind it.
+    let largest = shown.iter().rev().max_by_key(|(_, dataset)| plane(dataset));
     let image =
-        shown.iter().find(|(_, dataset)| plane(dataset).is_some_and(|len| is_asdf || len >= LARGE_PLANE));
+        largest.filter(|(_, dataset)| plane(dataset).is_some_and(|len| is_asdf || len >= LARGE_PLANE));
     match image.or_else(|| shown.first()) {
         Some((index, _)) => {
             let tab = if image.is_some() { "picture" } else { "values" };
@@ -108,7 +111,7 @@ fn first(opened: &Opened, shown: &[(usize, Dataset)], has_particles: bool) -> Js
     }
 }
 
-pub(crate) fn changed(call: &Call<'_>, reply: &mut Reply) -> Result<(), Failure> {
-    let stamp = stamp(&call.entry.resolved()?)?;
-    reply.json(&json!({ "stamp": stamp }))
+/// The stamp of a file as it is now.
+pub(crate) fn changed(entry: &Entry) -> Result<Json, Failure> {
+    Ok(json!({ "stamp": stamp(&entry.resolved()?)? }))
 }
