@@ -19,7 +19,7 @@ const MAX_OPEN: usize = 8;
 /// A file to show.
 #[derive(Clone, Debug)]
 pub struct NamedFile {
-    /// What the user named: the file, a folder above it, or a URL.
+    /// The argument of the user: the file, a folder above it, or a URL.
     pub argument: PathBuf,
     /// The file.
     pub path: PathBuf,

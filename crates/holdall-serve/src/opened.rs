@@ -18,7 +18,7 @@ use crate::server::State;
 pub(crate) struct Opened {
     pub(crate) file: OpenFile,
     pub(crate) entities: Entities,
-    /// What changes when the file does.
+    /// A text that changes when the file does.
     pub(crate) stamp: String,
 }
 

@@ -72,7 +72,7 @@ impl Default for Options {
     }
 }
 
-/// What the page may load and do: what this server sends, and nothing else.
+/// The policy of the page, by which it loads what this server sends and nothing else.
 fn policy(frames: &[String]) -> Result<HeaderValue> {
     let is_source = |frame: &String| {
         !frame.is_empty() && frame.bytes().all(|byte| byte.is_ascii_graphic() && byte != b';' && byte != b',')
@@ -94,12 +94,12 @@ fn in_quotes(name: &Path) -> String {
     format!("'{}'", holdall::address::shown(name).replace('\'', r"'\''"))
 }
 
-/// What the answers need.
+/// The parts of a server that its answers need.
 pub(crate) struct State {
     pub(crate) files: Files,
     pub(crate) options: Options,
     pub(crate) token: String,
-    /// What the page may load and do, and who may show it.
+    /// The policy of the page: the sources that it may load, and the pages that may show it.
     pub(crate) policy: HeaderValue,
     pub(crate) readers: Arc<Semaphore>,
     pub(crate) flags: Arc<Flags>,
