@@ -89,7 +89,7 @@ pub(crate) const TASKS: &[Task] = &[
     task("setup", "[--fresh]", "make .venv with the newest Python found and the pinned peers", python::setup),
     task("test", "[--debug|--release] [--no-run]", "setup, then all tests, debug and release", test::test),
     task("wheel", "[--release]", "setup, then build the Python package and run its tests; --release: as it is published", wheel::wheel),
-    task("web", "[--check|--test]", "build the page of holdall serve by npm, or compare; --test: drive it in Chromium", web::web),
+    task("web", "[--check|--test|--pictures]", "build the page of holdall serve by npm, or compare; --test: drive it in Chromium; --pictures: those of docs/viewer.md", web::web),
     task("shadow", "[--short] [SUITE…]", "the test suites of gsd, asdf, blosc2 and bloscpack, with their files read by holdall as well", shadow::shadow),
     task("fmt", "", "formatting, also of the packages outside the workspace", check::fmt),
     task("clippy", "", "lints as errors, with default and with all features", check::clippy),

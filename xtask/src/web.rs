@@ -19,16 +19,23 @@ const ASSETS: &str = "crates/holdall-serve/assets";
 /// Digests of the sources from which the page was built: without node, a change of them is noticed.
 const BUILT_FROM: &str = "crates/holdall-serve/assets/built-from.txt";
 
+/// Pictures of the viewer, for its page.
+const PICTURES: &str = "docs/pictures";
+
 /// Files of the page, as vite names them, and whether they are compressed.
 const FILES: [(&str, bool); 4] =
     [("index.html", false), ("app.js", true), ("app.css", true), ("licences.txt", true)];
 
 pub(crate) fn web(repo: &Repo, args: &[String]) -> Result<Outcome> {
-    let [check, test] = flags(args, ["--check", "--test"])?;
-    match (check, test) {
-        (true, true) => Err(Usage("--check or --test".to_owned()).into()),
-        (_, true) => in_browser(repo),
-        _ => page(repo, check),
+    match flags(args, ["--check", "--test", "--pictures"])? {
+        [check, false, false] => page(repo, check),
+        [false, true, false] => in_browser(repo, "scenarios.mjs", |folder| ["--shots".into(), folder]),
+        [false, false, true] => {
+            let pictures = repo.path(PICTURES);
+            fs::create_dir_all(&pictures)?;
+            in_browser(repo, "pictures.mjs", |_| [pictures])
+        }
+        _ => Err(Usage("one of --check, --test and --pictures".to_owned()).into()),
     }
 }
 
@@ -123,8 +130,12 @@ impl Drop for Served {
     }
 }
 
-/// Runs the scenarios of `web/test/` in Chromium on files of the peers.
-fn in_browser(repo: &Repo) -> Result<Outcome> {
+/// Runs a script of `web/test/` in Chromium on files of the peers; the arguments after the parameters may name their folder.
+fn in_browser<const N: usize>(
+    repo: &Repo,
+    script: &str,
+    arguments: impl FnOnce(PathBuf) -> [PathBuf; N],
+) -> Result<Outcome> {
     let browser = chromium(repo)?;
     let python = python::ready(repo)?;
     let sources = packages(repo)?;
@@ -148,8 +159,8 @@ fn in_browser(repo: &Repo) -> Result<Outcome> {
     let said = served.0.stdout.take().context("its output")?;
     BufReader::new(said).read_line(&mut address)?;
     ensure!(address.contains("/#t="), "holdall serve did not start");
-    let scenarios = Step::new(repo, "node").arg("test/scenarios.mjs").arg(address.trim()).arg("--params");
-    scenarios.arg(&named).arg("--shots").arg(&folder).dir(&sources).run()?;
+    let run = Step::new(repo, "node").arg(format!("test/{script}")).arg(address.trim());
+    run.arg("--params").arg(&named).args(arguments(folder)).dir(&sources).run()?;
     Ok(Outcome::Done)
 }
 

@@ -25,7 +25,7 @@ fn selected(opened: &Opened, query: &Query) -> Result<(usize, Region), Failure> 
         Failure::new(StatusCode::NOT_FOUND, format!("{path} is not a valid path of an array"))
     })?;
     let dataset = container.require(index)?;
-    // A curve is a column of its dataset.
+    // A curve is a column of its dataset, of which a part is asked for by the values alone.
     let region = match part.or(query.get("selection").filter(|text| !text.is_empty())) {
         Some(text) => Region::parse(text, &dataset.shape)?,
         None => Region::whole(&dataset.shape),

@@ -1,20 +1,25 @@
 //! The list of files that a server shows, made at its start.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use container_core::{Error, Result};
 use holdall::address::{file_name, is_url, shown};
 use holdall::folder::is_sparse_frame;
 
+use crate::job::{Flag, MAX_WAIT};
 use crate::opened::Opened;
 
 /// Most files of a list.
 const MAX_FILES: usize = 10_000;
 
 /// Files that stay open.
-const MAX_OPEN: usize = 8;
+pub(crate) const MAX_OPEN: usize = 8;
+
+/// Time between two looks whether a client that waits for an opening is still there.
+const BEAT: Duration = Duration::from_millis(100);
 
 /// A file to show.
 #[derive(Clone, Debug)]
@@ -33,7 +38,21 @@ pub(crate) struct Entry {
     pub(crate) path: PathBuf,
     /// The folder that it may not leave; `None` for a URL, and for what was not there at the start.
     root: Option<PathBuf>,
-    opened: Mutex<Option<Arc<Opened>>>,
+    slot: Mutex<Slot>,
+    /// Notified when an opening ends.
+    opened: Condvar,
+}
+
+/// State of the open file of an entry.
+#[derive(Default)]
+pub(crate) enum Slot {
+    /// It is not open.
+    #[default]
+    Closed,
+    /// A reader opens it.
+    Opening,
+    /// It is open.
+    Open(Arc<Opened>),
 }
 
 impl Entry {
@@ -47,7 +66,7 @@ impl Entry {
             Some(file) => file.parent().map(Path::to_owned),
             None => None,
         };
-        Self { name, path, root, opened: Mutex::new(None) }
+        Self { name, path, root, slot: Mutex::default(), opened: Condvar::new() }
     }
 
     /// The place of the file now, with all links resolved.
@@ -72,8 +91,59 @@ impl Entry {
         shown(&self.path)
     }
 
-    pub(crate) fn slot(&self) -> std::sync::MutexGuard<'_, Option<Arc<Opened>>> {
-        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The open file where `is_current`, or `None` for a caller that has to open it, and to call [`Entry::put`] whatever comes of it. Waits while another
+    /// opens it.
+    ///
+    /// # Errors
+    /// `Cancelled` where the client has left meanwhile; `Io` after a long wait.
+    pub(crate) fn take(
+        &self,
+        is_current: impl Fn(&Opened) -> bool,
+        flag: &Flag,
+    ) -> Result<Option<Arc<Opened>>> {
+        let start = Instant::now();
+        let mut slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            match &*slot {
+                Slot::Open(opened) if is_current(opened) => return Ok(Some(Arc::clone(opened))),
+                Slot::Open(_) | Slot::Closed => {
+                    let before = std::mem::replace(&mut *slot, Slot::Opening);
+                    drop(slot);
+                    drop(before);
+                    return Ok(None);
+                }
+                Slot::Opening => {}
+            }
+            flag.stop().check()?;
+            if start.elapsed() > MAX_WAIT {
+                return Err(std::io::Error::new(
+                    std::io::ErrorKind::TimedOut,
+                    "the file is still being opened",
+                )
+                .into());
+            }
+            slot = self
+                .opened
+                .wait_timeout(slot, BEAT)
+                .map_or_else(|error| error.into_inner().0, |(slot, _)| slot);
+        }
+    }
+
+    /// Ends an opening, or closes the file unless it is being opened.
+    pub(crate) fn put(&self, opened: Option<Arc<Opened>>) {
+        let next = opened.map_or(Slot::Closed, Slot::Open);
+        let before = std::mem::replace(&mut *self.slot.lock().unwrap_or_else(PoisonError::into_inner), next);
+        self.opened.notify_all();
+        // Outside of the lock: to close a file may take a while.
+        drop(before);
+    }
+
+    /// Closes the file, if it is open.
+    fn close(&self) {
+        let mut slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = if matches!(*slot, Slot::Open(_)) { std::mem::take(&mut *slot) } else { Slot::Closed };
+        drop(slot);
+        drop(before);
     }
 }
 
@@ -86,7 +156,7 @@ pub(crate) struct Files {
 
 impl Files {
     pub(crate) fn new(files: Vec<NamedFile>) -> Self {
-        let mut taken = HashSet::new();
+        let mut taken = HashMap::new();
         let entries = files.into_iter().take(MAX_FILES).map(|file| {
             let name = free_name(&name_of(&file), &mut taken);
             Entry::new(file, name)
@@ -108,7 +178,7 @@ impl Files {
         drop(open);
         if let Some(entry) = last.and_then(|last| self.entries.get(last)) {
             // Reads that have it go on.
-            *entry.slot() = None;
+            entry.close();
         }
     }
 }
@@ -125,14 +195,18 @@ fn name_of(file: &NamedFile) -> String {
     }
 }
 
-/// The name, with a number where another file has it.
-fn free_name(name: &str, taken: &mut HashSet<String>) -> String {
-    let mut numbers = 2_u64..;
-    let mut free = name.to_owned();
-    while taken.contains(&free) {
-        free = format!("{name} ({})", numbers.next().unwrap_or(u64::MAX));
-    }
-    taken.insert(free.clone());
+/// The name, with a number where another file has it. `taken` has the last number of each name.
+fn free_name(name: &str, taken: &mut HashMap<String, u64>) -> String {
+    let mut number = taken.get(name).copied().unwrap_or(0);
+    let free = loop {
+        number = number.saturating_add(1);
+        let free = if number == 1 { name.to_owned() } else { format!("{name} ({number})") };
+        if !taken.contains_key(&free) {
+            break free;
+        }
+    };
+    taken.insert(name.to_owned(), number);
+    taken.entry(free.clone()).or_insert(1);
     free
 }
 

@@ -8,7 +8,7 @@ use crate::reply::Failure;
 /// Refuses requests that do not come from a page of this machine's loopback interface.
 ///
 /// A page of another site whose name leads here (DNS rebinding) has that name in `Host`; one that sends requests across sites is named by the
-/// browser in `Sec-Fetch-Site`. Where `may_be_framed`, the page itself may be asked for by the page around it; which ones may is said by the policy.
+/// browser in `Sec-Fetch-Site`. The page itself may be opened from anywhere, and where `may_be_framed` by a page around it; the policy names which.
 pub(crate) fn check<B>(request: &Request<B>, may_be_framed: bool, hosts: &[String]) -> Result<(), Failure> {
     if ![Method::GET, Method::HEAD].contains(request.method()) {
         return Err(Failure::new(StatusCode::METHOD_NOT_ALLOWED, "files are only read here: GET or HEAD"));
@@ -22,9 +22,12 @@ pub(crate) fn check<B>(request: &Request<B>, may_be_framed: bool, hosts: &[Strin
             .with_hint("to reach it from another machine, ssh -L"));
     }
     let site = request.headers().get("sec-fetch-site");
-    let is_frame = || request.headers().get("sec-fetch-dest").is_some_and(|to| to == "iframe");
-    let is_framed = may_be_framed && request.uri().path() == "/" && is_frame();
-    if !is_framed && site.is_some_and(|site| site != "same-origin" && site != "none") {
+    let to = request.headers().get("sec-fetch-dest");
+    // A click on the address in another page opens the page itself, which has no data.
+    let is_opened = to.is_some_and(|to| to == "document" || (may_be_framed && to == "iframe"));
+    if !(is_opened && request.uri().path() == "/")
+        && site.is_some_and(|site| site != "same-origin" && site != "none")
+    {
         return Err(Failure::new(StatusCode::FORBIDDEN, "Permission denied: a page of another site asks"));
     }
     Ok(())
@@ -116,7 +119,9 @@ mod tests {
         };
         assert!(asked("/", "iframe", true));
         assert!(!asked("/", "iframe", false));
+        assert!(asked("/", "document", false));
         assert!(!asked("/", "empty", true));
+        assert!(!asked("/api/files", "document", true));
         assert!(!asked("/api/files", "iframe", true));
     }
 

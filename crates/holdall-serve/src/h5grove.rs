@@ -171,7 +171,12 @@ impl Entities {
 
     fn resolve(&self, container: &dyn Container, steps: &[&str]) -> Option<Entity> {
         if steps.is_empty() && self.paths.is_some() {
-            return Some(Entity::Group(self.root.get_or_init(|| root(container)).clone()));
+            let known = self.root.get().cloned();
+            return Some(Entity::Group(known.unwrap_or_else(|| match container.meta() {
+                Ok(meta) => self.root.get_or_init(|| root(&meta)).clone(),
+                // It may be read at the next look.
+                Err(error) => Attributes::error(&error),
+            })));
         }
         self.named(container, steps).or_else(|| {
             let (last, above) = steps.split_last()?;
@@ -230,10 +235,10 @@ impl Entities {
 }
 
 /// The metadata of a file without a tree.
-fn root(container: &dyn Container) -> Attributes {
+fn root(meta: &container_core::Value) -> Attributes {
     let mut attributes = Attributes::default();
-    if let Ok(container_core::Value::Map(entries)) = container.meta() {
-        attributes.extend(&entries);
+    if let container_core::Value::Map(entries) = meta {
+        attributes.extend(entries);
     }
     attributes
 }

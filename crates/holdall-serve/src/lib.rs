@@ -4,6 +4,7 @@
 
 mod api;
 mod assets;
+mod bounded_json;
 mod files;
 mod gate;
 #[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]

@@ -18,6 +18,9 @@ use crate::job::Client;
 /// Longest wait for a client to take a piece of an answer.
 const MAX_STALL: Duration = Duration::from_secs(30);
 
+/// Most bytes of the value of a header: browsers refuse heads of 256 KB.
+const MAX_VALUE: usize = 16 << 10;
+
 /// An answer other than what was asked for.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -36,7 +39,7 @@ impl Failure {
     }
 
     pub(crate) fn busy() -> Self {
-        let message = "four reads have been running for half a minute";
+        let message = "all readers have been busy for 30 seconds";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, message).with_hint("wait for them, or close other tabs")
     }
 
@@ -49,7 +52,7 @@ impl Failure {
 
 /// A number of bytes for people.
 fn in_words(bytes: u64) -> String {
-    const UNITS: [(&str, u32); 4] = [("EB", 60), ("TB", 40), ("GB", 30), ("MB", 20)];
+    const UNITS: [(&str, u32); 4] = [("EiB", 60), ("TiB", 40), ("GiB", 30), ("MiB", 20)];
     let unit = UNITS.iter().find(|(_, power)| bytes >> power > 0);
     match unit {
         #[expect(clippy::cast_precision_loss, reason = "for people")]
@@ -69,9 +72,9 @@ impl From<Error> for Failure {
             _ => StatusCode::UNPROCESSABLE_ENTITY,
         };
         // The page of h5web looks for these words.
-        let prefix = match status {
-            StatusCode::NOT_FOUND => "File not found: ",
-            StatusCode::FORBIDDEN => "Permission denied: ",
+        let prefix = match (error.kind(), status) {
+            (ErrorKind::Io(_), StatusCode::NOT_FOUND) => "File not found: ",
+            (ErrorKind::Io(_), StatusCode::FORBIDDEN) => "Permission denied: ",
             _ => "",
         };
         let hint = error.hint().map(str::to_owned);
@@ -143,9 +146,11 @@ impl Reply {
         Self { head: Some(head), pieces, runtime, headers: HeaderMap::new(), due: None }
     }
 
-    /// Adds a header to the head. Values with letters that a header cannot have are left out.
+    /// Adds a header to the head. Values with letters that a header cannot have, and long ones, are left out.
     pub(crate) fn header(&mut self, name: &'static str, value: &str) {
-        if let Ok(value) = HeaderValue::from_str(value) {
+        if value.len() <= MAX_VALUE
+            && let Ok(value) = HeaderValue::from_str(value)
+        {
             self.headers.insert(HeaderName::from_static(name), value);
         }
     }

@@ -27,7 +27,7 @@ pub(crate) struct Call<'a> {
 impl Call<'_> {
     /// The file, open.
     pub(crate) fn opened(&self) -> Result<Arc<Opened>, Failure> {
-        Ok(open(self.job.state, self.entry, self.number)?)
+        Ok(open(self.job.state, self.entry, self.number, self.job.flag)?)
     }
 }
 
@@ -54,6 +54,20 @@ fn no_file() -> Failure {
         .with_hint("/api/files has the list")
 }
 
+/// The answer of a look at the file system, on a thread of its own: two at a time.
+async fn looked(
+    state: &Arc<State>,
+    look: impl FnOnce(&State) -> Result<Json, Failure> + Send + 'static,
+) -> Response<Body> {
+    let Ok(_look) = state.looks.acquire().await else { return failed(&Failure::busy()) };
+    let own = Arc::clone(state);
+    match tokio::task::spawn_blocking(move || look(&own)).await {
+        Ok(Ok(body)) => as_json(&body),
+        Ok(Err(failure)) => failed(&failure),
+        Err(_) => failed(&Failure::busy()),
+    }
+}
+
 fn as_json(body: &Json) -> Response<Body> {
     respond(StatusCode::OK, "application/json", Body::whole(body.to_string().into()))
 }
@@ -70,7 +84,6 @@ async fn respond_to(state: Arc<State>, request: Request<Incoming>) -> Response<B
     if let Err(refused) = gate::check(&request, !state.options.frames.is_empty(), &state.options.hosts) {
         return failed(&refused);
     }
-    state.touch();
     let path = request.uri().path();
     if let Some(asset) = assets::find(path) {
         return asset;
@@ -82,10 +95,11 @@ async fn respond_to(state: Arc<State>, request: Request<Incoming>) -> Response<B
     if let Err(refused) = gate::check_token(request.headers(), &state.token) {
         return failed(&refused);
     }
+    state.touch();
     let query = Query::parse(request.uri().query());
-    // These read no file, and wait for no reader.
+    // These read no file, and wait for no reader; a file system may still take its time.
     match path {
-        "/api/files" => return as_json(&api::open::files(&state)),
+        "/api/files" => return looked(&state, |state| Ok(api::open::files(state))).await,
         "/api/colors" => return as_json(&json!({ "maps": api::picture::maps() })),
         _ => {}
     }
@@ -95,11 +109,10 @@ async fn respond_to(state: Arc<State>, request: Request<Incoming>) -> Response<B
         Err(missing) => return failed(&missing),
     };
     let Some((_, handler)) = call else {
-        let entry = state.files.entries.get(number).ok_or_else(no_file);
-        return match entry.and_then(api::open::changed) {
-            Ok(body) => as_json(&body),
-            Err(failure) => failed(&failure),
+        let look = move |state: &State| {
+            state.files.entries.get(number).ok_or_else(no_file).and_then(api::open::changed)
         };
+        return looked(&state, look).await;
     };
     run(state, move |job, reply| {
         let entry = job.state.files.entries.get(number).ok_or_else(no_file)?;

@@ -15,7 +15,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::files::{Files, NamedFile};
+use crate::files::{Files, MAX_OPEN, NamedFile};
 use crate::job::Flags;
 use crate::patient_stream::PatientStream;
 use crate::routes;
@@ -25,6 +25,9 @@ const MAX_CONNECTIONS: usize = 16;
 
 /// Reads at a time. Others wait, and are refused after [`crate::job::MAX_WAIT`].
 const MAX_READERS: usize = 4;
+
+/// Looks at the file system at a time, which take no reader.
+const MAX_LOOKS: usize = 2;
 
 /// Longest time from the start of a connection, or the end of an answer, to the end of the next request's header.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
@@ -102,6 +105,8 @@ pub(crate) struct State {
     /// The policy of the page: the sources that it may load, and the pages that may show it.
     pub(crate) policy: HeaderValue,
     pub(crate) readers: Arc<Semaphore>,
+    /// Looks at the file system beside the readers.
+    pub(crate) looks: Semaphore,
     pub(crate) flags: Arc<Flags>,
     /// Seconds from `started` to the last request.
     last_request: AtomicU64,
@@ -109,10 +114,16 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// Limits of one read: its share of the memory.
+    /// Limits of one read: half of the memory is for reads.
     pub(crate) fn limits(&self) -> Limits {
         let limits = self.options.open.limits;
-        limits.with_memory(limits.memory / MAX_READERS as u64)
+        limits.with_memory(limits.memory / (2 * MAX_READERS as u64))
+    }
+
+    /// Limits of an open file: the other half is for those that stay open.
+    pub(crate) fn limits_of_a_file(&self) -> Limits {
+        let limits = self.options.open.limits;
+        limits.with_memory(limits.memory / (2 * MAX_OPEN as u64))
     }
 
     /// Notes that a request has come.
@@ -171,6 +182,7 @@ impl Server {
             token,
             policy,
             readers: Arc::new(Semaphore::new(MAX_READERS)),
+            looks: Semaphore::new(MAX_LOOKS),
             flags: Arc::new(Flags(Mutex::default())),
             last_request: AtomicU64::new(0),
             started: Instant::now(),
@@ -198,7 +210,7 @@ impl Server {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .enable_time()
-            .max_blocking_threads(MAX_READERS)
+            .max_blocking_threads(MAX_READERS + MAX_LOOKS)
             .build()?;
         let ended = runtime.block_on(self.serve());
         // Reads that nobody waits for have been told to stop.
@@ -210,31 +222,35 @@ impl Server {
         let listener = TcpListener::from_std(self.listener)?;
         let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
         loop {
-            let Ok(place) = Arc::clone(&places).acquire_owned().await else { return Ok(()) };
-            let accepted = async {
-                loop {
-                    match listener.accept().await {
-                        Ok((stream, _)) => return stream,
-                        // Out of descriptors, or the client has left: not the end of the server.
-                        Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
-                    }
-                }
-            };
+            let accepted = accept(&listener, &places);
             let Some(idle) = self.state.options.idle else {
-                connect(Arc::clone(&self.state), accepted.await, place);
+                let (stream, place) = accepted.await?;
+                connect(Arc::clone(&self.state), stream, place);
                 continue;
             };
             // Woken to look whether the time is over.
             let rest = idle.saturating_sub(self.state.idle()).max(Duration::from_millis(100));
-            match tokio::time::timeout(rest, accepted).await {
-                Ok(stream) => connect(Arc::clone(&self.state), stream, place),
-                Err(_) => {
-                    drop(place);
-                    if self.state.idle() >= idle && self.state.readers.available_permits() == MAX_READERS {
-                        return Ok(());
-                    }
-                }
+            if let Ok(accepted) = tokio::time::timeout(rest, accepted).await {
+                let (stream, place) = accepted?;
+                connect(Arc::clone(&self.state), stream, place);
+            } else if self.state.idle() >= idle && self.state.readers.available_permits() == MAX_READERS {
+                return Ok(());
             }
+        }
+    }
+}
+
+/// Waits for a free place and a client.
+async fn accept(
+    listener: &TcpListener,
+    places: &Arc<Semaphore>,
+) -> Result<(TcpStream, OwnedSemaphorePermit)> {
+    let place = Arc::clone(places).acquire_owned().await.map_err(|_| Error::cancelled())?;
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => return Ok((stream, place)),
+            // Out of descriptors, or the client has left: not the end of the server.
+            Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     }
 }

@@ -295,7 +295,7 @@ fn answers_beyond_the_limit_say_what_to_do() {
     let server = Running::with(vec![named], options);
     let answer = server.call("/h5grove/data?file=a.ra&path=/data&format=bin");
     assert_eq!(answer.status, 413);
-    assert_eq!(answer.message(), "64.0 MB asked for, the limit of one answer is 32.0 MB");
+    assert_eq!(answer.message(), "64.0 MiB asked for, the limit of one answer is 32.0 MiB");
     assert!(answer.json()["hint"].as_str().unwrap().contains("Picture"));
     assert_eq!(
         server.call("/h5grove/data?file=a.ra&path=/data&format=bin&selection=:,0:10").body.len(),

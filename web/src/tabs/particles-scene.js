@@ -85,8 +85,10 @@ export function createScene(canvas, { dark, onDraw }) {
   }
   /** Puts the camera where it sees the whole box: from the front in two dimensions, else from above at the side. */
   function home() {
-    const [x, y, z] = view === 2 ? [0, 0, 4] : [2.2, 1.5, 3.2];
-    camera.position.set(x * extent, y * extent, z * extent);
+    // The sphere around a cube, from its half edge: a distance of √3 / sin(half the field of view) shows all of it.
+    const [x, y, z] = view === 2 ? [0, 0, 4] : [3.05, 2.1, 4.45];
+    const away = extent / Math.min(1, camera.aspect);
+    camera.position.set(x * away, y * away, z * away);
     camera.near = extent / 100;
     camera.far = extent * 100;
     camera.updateProjectionMatrix();

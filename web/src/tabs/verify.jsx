@@ -11,6 +11,7 @@ const VERDICTS = {
   unchecked: ['Not fully checked', 'Some chunks need a codec or filter that this build does not have.'],
   unreadable: ['Unreadable', 'The structure is damaged, so the file cannot be opened.'],
 };
+const QUICK_VERDICTS = { sound: ['Structure sound', 'Values have not been read.'] };
 const MAX_ROWS = 1000;
 
 export function VerifyTab({ verify, showRange }) {
@@ -44,12 +45,12 @@ function Progress({ progress, full, cancel }) {
 }
 
 function Verdict({ report, depth }) {
-  const [word, sentence] = VERDICTS[report.verdict] ?? [report.verdict, ''];
+  const [word, sentence] = (depth !== 'full' && QUICK_VERDICTS[report.verdict]) || VERDICTS[report.verdict] || [report.verdict, ''];
   const { total = 0, checked = 0, bad = 0 } = report.blocks ?? {};
   return (
     <div className={`verdict ${report.verdict}`} data-verdict={report.verdict}>
       <strong>{word}</strong>
-      <span>{sentence} {depth === 'full' ? 'Full check.' : 'Quick check: structure, without decoding the values.'}</span>
+      <span>{sentence} {depth === 'full' ? 'Full check.' : 'Quick check of the structure.'}</span>
       {total > 0 && <span>{countText(total)} blocks, {countText(checked)} checked{bad > 0 && `, ${countText(bad)} damaged`}.</span>}
     </div>
   );

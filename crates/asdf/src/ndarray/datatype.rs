@@ -15,6 +15,9 @@ pub struct Datatype {
     pub byteorder: ByteOrder,
 }
 
+/// Most axes of a field, those of numpy's arrays: elements are read axis by axis.
+const MAX_FIELD_AXES: usize = 64;
+
 /// Names, kinds and bytes of the scalar types. The standard does not have the last three, which ASDF.jl and asdf-cxx write.
 const SCALARS: [(&str, Kind, usize); 17] = [
     ("int8", Kind::Int, 1),
@@ -200,6 +203,9 @@ fn field<'d>(node: Node<'d>, order: ByteOrder, depth: usize, left: &mut usize) -
                 let len = count(item)?;
                 usize::try_from(len).map_err(|_| malformed(item, "an axis that does not fit memory"))
             };
+            if shape.len() > MAX_FIELD_AXES {
+                return Err(malformed(shape, "a field of more than 64 axes"));
+            }
             shape.items().map(len).collect::<Result<_>>()?
         }
         Some(other) => return Err(malformed(other, "invalid shape of a field (expected a list)")),

@@ -1,7 +1,5 @@
 //! `/api/files`, `/api/open` and `/api/changed`: the list, and what is in a file.
 
-use std::path::Path;
-
 use container_core::container::{Container, Dataset, visible_datasets};
 use container_core::to_f64::is_number;
 use holdall::address::{is_url, typed};
@@ -23,10 +21,12 @@ const LARGE_PLANE: u64 = 16 << 20;
 
 /// The list of files.
 pub(crate) fn files(state: &State) -> Json {
-    let size = |path: &Path| if is_url(path) { None } else { path.metadata().ok().map(|found| found.len()) };
+    let size = |entry: &Entry| {
+        let here = entry.resolved().ok().filter(|path| !is_url(path))?;
+        here.metadata().ok().map(|found| found.len())
+    };
     let entries = state.files.entries.iter();
-    let list: Vec<Json> =
-        entries.map(|entry| json!({ "name": entry.name, "size": size(&entry.path) })).collect();
+    let list: Vec<Json> = entries.map(|entry| json!({ "name": entry.name, "size": size(entry) })).collect();
     json!({ "version": env!("CARGO_PKG_VERSION"), "files": list })
 }
 
@@ -40,13 +40,16 @@ pub(crate) fn answer(call: &Call<'_>, reply: &mut Reply) -> Result<(), Failure> 
         .collect();
     let frames = frames_of_particles(container);
     let has_pictures = shown.iter().any(|(_, dataset)| is_drawable(dataset));
+    let further = call.job.state.options.open.formats;
+    let is_container = holdall::formats::containers(further).any(|one| one.name == opened.file.format.name);
     let tabs = [
         ("values", true),
         ("picture", has_pictures),
         ("particles", frames.is_some()),
         ("tree", true),
         ("bytes", true),
-        ("verify", true),
+        // Files of one array have no checks.
+        ("verify", is_container),
     ];
     let tabs: Vec<&str> = tabs.into_iter().filter(|(_, is_there)| *is_there).map(|(name, _)| name).collect();
     let list: Vec<Json> = shown.iter().map(|(index, dataset)| entry(&opened, *index, dataset)).collect();
@@ -72,6 +75,7 @@ fn entry(opened: &Opened, index: usize, dataset: &Dataset) -> Json {
         "path": opened.entities.path_of(opened.container(), index),
         "address": typed(&dataset.path),
         "shape": dataset.shape,
+        "order": dataset.order.letter(),
         "dtype": dtype_json(&dataset.dtype),
         "codec": dataset.codec,
         "drawable": is_drawable(dataset),

@@ -152,7 +152,16 @@ fn of_particles(
     let view = if snapshot.dimensions == 2 { View::Xy } else { View::Tilted };
     let style = Style { size: Some(choices.size), dpi: 100, title: None, bare: false };
     let picture = particles(&snapshot, view, &choices.colors()?, &style, &call.job.read().limits)?;
-    let recipe = format!("{} -o picture.png", command(call, &format!("frames/{frame}")));
+    let field = call
+        .query
+        .get("field")
+        .map(|field| format!(" --color-by {}", (call.job.state.options.shell_word)(field.as_ref())));
+    let recipe = format!(
+        "{}{} --cmap {} -o picture.png",
+        command(call, &format!("frames/{frame}")),
+        field.unwrap_or_default(),
+        choices.map
+    );
     send(call, reply, &picture, &recipe)
 }
 

@@ -4,22 +4,26 @@ use std::fmt::Write as _;
 
 use holdall::json::value_json;
 use holdall::yaml_text::yaml;
+use hyper::StatusCode;
 
+use crate::bounded_json::on_lines;
 use crate::reply::{Failure, Reply};
 use crate::routes::Call;
 
 pub(crate) fn answer(call: &Call<'_>, reply: &mut Reply) -> Result<(), Failure> {
     let opened = call.opened()?;
     let container = opened.container();
+    let most = usize::try_from(call.job.max_answer()).unwrap_or(usize::MAX);
     let text = match yaml(container, "")? {
-        Some(text) => text.unwrap_or_default(),
+        Some(text) => text.filter(|text| text.len() <= most),
         // JSON is YAML, too.
-        None => serde_json::to_string_pretty(&value_json(&container.meta()?)).unwrap_or_default(),
+        None => on_lines(&value_json(&container.meta()?), most),
     };
-    let most = call.job.max_answer();
-    if text.len() as u64 > most {
-        return Err(Failure::too_large(text.len() as u64, most).with_hint("holdall tree prints it"));
-    }
+    let too_long = || {
+        let message = "the metadata are longer than an answer may be";
+        Failure::new(StatusCode::PAYLOAD_TOO_LARGE, message).with_hint("holdall tree prints them")
+    };
+    let text = text.ok_or_else(too_long)?;
     reply.whole("text/plain; charset=utf-8", escaped(&text).into_bytes())
 }
 

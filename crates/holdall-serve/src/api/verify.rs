@@ -15,6 +15,9 @@ use crate::opened::options;
 use crate::reply::{Failure, Reply};
 use crate::routes::Call;
 
+/// Most findings of an answer.
+const MAX_FINDINGS: usize = 10_000;
+
 /// Time between two lines of progress.
 const BEAT: Duration = Duration::from_millis(100);
 
@@ -43,8 +46,10 @@ pub(crate) fn answer(call: &Call<'_>, reply: &mut Reply) -> Result<(), Failure> 
     };
     let mut found = verify_with(&path, depth, &options(state), &call.job.read(), Progress::new(&tick));
     found.path = call.entry.shown();
+    let more = found.findings.len().saturating_sub(MAX_FINDINGS);
+    found.findings.truncate(MAX_FINDINGS);
     let repair = (found.verdict == VerifyStatus::Damaged).then(|| repair_command(call, &path)).flatten();
-    Ok(reply.send(line(&json!({ "report": verify_json(&found), "repair": repair })))?)
+    Ok(reply.send(line(&json!({ "report": verify_json(&found), "more": more, "repair": repair })))?)
 }
 
 /// The command that repairs the file, where its format has a repair.

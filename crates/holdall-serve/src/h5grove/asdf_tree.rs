@@ -10,9 +10,15 @@ use holdall::asdf::{File, NdArray, TAG_PREFIX};
 
 use super::Children;
 use super::attributes::{Attribute, Attributes};
-use super::entity::{Entity, has_mask_entity};
+use super::entity::{Entity, Part, has_mask_entity};
 use super::inline::Inline;
 use super::names::{MAX_CHILDREN, container_path, entity_path, name};
+
+/// Items of the longest list that is a dataset: a longer one is a group. Every alias of a list is looked through again.
+const MAX_LIST: usize = 100_000;
+
+/// Bytes of texts that are copied for one entity: aliases make any number of them.
+const MAX_COPIED: usize = 64 << 20;
 
 /// The file, where its tree has entities: one that can be read, and is a mapping or a list.
 pub(super) fn file(container: &dyn Container) -> Option<&File> {
@@ -31,7 +37,7 @@ pub(super) fn resolve(file: &File, container: &dyn Container, steps: &[&str]) ->
     }
     let path = container_path(steps);
     let node = file.tree().find(&format!("/{path}"))?;
-    Some(entity(node, &path, &mut |path| container.find(path)))
+    Some(entity(node, &path, Form::Whole, &mut |path| container.find(path)))
 }
 
 /// The children of a group.
@@ -45,7 +51,7 @@ pub(super) fn children(file: &File, container: &dyn Container, steps: &[&str]) -
     let above = if steps.is_empty() { String::new() } else { format!("{path}/") };
     let mut indices = Indices { file, container, next: 0 };
     let mut add = |step: String, node: Node<'_>| {
-        let own = entity(node, &format!("{above}{step}"), &mut |path| indices.find(path));
+        let own = entity(node, &format!("{above}{step}"), Form::Listed, &mut |path| indices.find(path));
         let masked = match own {
             Entity::Dataset { index, .. } => has_mask_entity(container, index).then_some(index),
             _ => None,
@@ -129,29 +135,55 @@ fn is_array(node: Node<'_>) -> bool {
 }
 
 fn is_list_of_scalars(node: Node<'_>) -> bool {
-    node.kind() == Kind::Sequence && node.items().all(|item| item.kind() == Kind::Scalar)
+    node.kind() == Kind::Sequence
+        && node.len() <= MAX_LIST
+        && node.items().all(|item| item.kind() == Kind::Scalar)
 }
 
-fn entity(node: Node<'_>, path: &str, index_of: &mut dyn FnMut(&str) -> Option<usize>) -> Entity {
+/// The extent to which the values of the tree are read for an entity.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// Type and shape alone, for the list of a group.
+    Listed,
+    /// The values, too.
+    Whole,
+}
+
+fn entity(node: Node<'_>, path: &str, form: Form, index_of: &mut dyn FnMut(&str) -> Option<usize>) -> Entity {
     let attributes = attributes(node);
     if is_array(node) {
         return match index_of(path) {
-            Some(index) => Entity::Dataset { index, part: super::entity::Part::Whole, attributes },
+            Some(index) => Entity::Dataset { index, part: Part::Whole, attributes },
             None => Entity::Unresolved(format!(
                 "the array {path} is listed under another path, or cannot be read"
             )),
         };
     }
-    if let Some(scalar) = node.scalar()
-        && let Some(value) = Inline::scalar(&value(node, scalar))
-    {
-        return Entity::Value(value, attributes);
+    let is_list = is_list_of_scalars(node);
+    if node.kind() != Kind::Scalar && !is_list {
+        return Entity::Group(attributes);
     }
-    if is_list_of_scalars(node) {
-        let items = node.items().filter_map(|item| Some(value(item, item.scalar()?)));
-        return Entity::Value(Inline::list(&items.collect::<Vec<_>>()), attributes);
+    let copied = |total: usize, item: Node<'_>| total.saturating_add(item.text().len());
+    let len = if is_list { node.items().fold(0, copied) } else { copied(0, node) };
+    if form == Form::Whole && len > MAX_COPIED {
+        return Entity::Unresolved(format!("{path} has {len} bytes of text: holdall meta prints it"));
     }
-    Entity::Group(attributes)
+    let read = |item: Node<'_>| item.scalar().map(|scalar| value(item, scalar, form));
+    let inline = match is_list {
+        true => Some(Inline::list(&node.items().filter_map(read).collect::<Vec<_>>())),
+        // The length of bytes is a part of their type.
+        false => node.scalar().and_then(|scalar| {
+            let form = if matches!(scalar, Scalar::Binary(_)) { Form::Whole } else { form };
+            Inline::scalar(&value(node, scalar, form))
+        }),
+    };
+    match (inline, form) {
+        (None, _) => Entity::Group(attributes),
+        (Some(inline), Form::Whole) => Entity::Value(inline, attributes),
+        (Some(inline), Form::Listed) => {
+            Entity::Described { shape: inline.shape_json(), kind: inline.type_json(), attributes }
+        }
+    }
 }
 
 /// The tag of a node as its attribute, in the short spelling of files.
@@ -168,13 +200,16 @@ fn attributes(node: Node<'_>) -> Attributes {
     attributes
 }
 
-fn value(node: Node<'_>, scalar: Scalar<'_>) -> Value {
+/// The value of a scalar; for a list of a group, texts and bytes are empty.
+fn value(node: Node<'_>, scalar: Scalar<'_>, form: Form) -> Value {
     match scalar {
         Scalar::Null => Value::Null,
         Scalar::Bool(value) => value.into(),
         Scalar::Int(Int::Small(value)) => value.into(),
         Scalar::Float(value) => value.into(),
-        Scalar::Binary(bytes) => bytes.into(),
-        _ => node.text().into(),
+        Scalar::Binary(bytes) if form == Form::Whole => bytes.into(),
+        Scalar::Binary(_) => Vec::<u8>::new().into(),
+        _ if form == Form::Whole => node.text().into(),
+        _ => "".into(),
     }
 }

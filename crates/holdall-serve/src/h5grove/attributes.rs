@@ -5,6 +5,8 @@ use container_core::dtype::{ByteOrder, DType, Kind};
 use holdall::json::value_json;
 use serde_json::{Map, Value as Json, json};
 
+use crate::bounded_json::on_a_line;
+
 use super::types::{text_json, type_json};
 
 /// Maximum number of attributes of an entity.
@@ -49,7 +51,8 @@ impl Attribute {
             let value = items.iter().map(scalar).collect();
             return Self { name: name.to_owned(), shape, kind, value };
         }
-        Self::text(name, &value_json(value).to_string())
+        // Longer by one byte than what is shown, so that its end is marked.
+        Self::text(name, &on_a_line(&value_json(value), MAX_TEXT_LEN.saturating_add(1)))
     }
 
     fn entry(&self) -> Json {
@@ -72,6 +75,11 @@ impl Attributes {
         for (name, value) in entries {
             self.push(Attribute::new(name, value));
         }
+    }
+
+    /// One that says why the others cannot be read.
+    pub(super) fn error(error: &container_core::Error) -> Self {
+        Self(vec![Attribute::text("error", &error.to_string())])
     }
 
     /// The list in an entity of `/meta`.

@@ -93,7 +93,9 @@ impl Wanted {
         (format, flatten, safe): (Format, bool, bool),
     ) -> Result<Self> {
         let (source, shape, dtype) = match entity {
-            Entity::Group(_) | Entity::Unresolved(_) => return Err(Error::usage("not a dataset")),
+            Entity::Group(_) | Entity::Unresolved(_) | Entity::Described { .. } => {
+                return Err(Error::usage("not a dataset"));
+            }
             Entity::Dataset { index, part, .. } => {
                 let dataset = container.require(index)?;
                 let region = narrowed(&part.region(&dataset.shape)?, selection, &dataset.shape)?;

@@ -32,6 +32,15 @@ pub(super) enum Entity {
     },
     /// A value of the metadata.
     Value(Inline, Attributes),
+    /// A value of the metadata by its shape and type alone, in the list of a group.
+    Described {
+        /// Its shape.
+        shape: Json,
+        /// Its type.
+        kind: Json,
+        /// Its attributes.
+        attributes: Attributes,
+    },
     /// An array that no dataset shows, with the reason.
     Unresolved(String),
 }
@@ -82,6 +91,7 @@ impl Entity {
             Self::Value(value, attributes) => {
                 plain(name, &value.shape_json(), &value.type_json(), &attributes.entries())
             }
+            Self::Described { shape, kind, attributes } => plain(name, shape, kind, &attributes.entries()),
             Self::Mask { index } => {
                 let Some(dataset) = container.dataset(*index) else { return opaque(name) };
                 let kind = mask_type(container, *index, &dataset);
@@ -114,7 +124,9 @@ impl Entity {
         digest: &dyn Fn(&str) -> Option<String>,
     ) -> Attributes {
         match self {
-            Self::Group(attributes) | Self::Value(_, attributes) => attributes.clone(),
+            Self::Group(attributes) | Self::Value(_, attributes) | Self::Described { attributes, .. } => {
+                attributes.clone()
+            }
             Self::Dataset { index, attributes, .. } => {
                 let mut all = attributes.clone();
                 let Some(dataset) = container.dataset(*index) else { return all };
@@ -147,7 +159,7 @@ fn empty_mask(container: &dyn Container, index: usize, shape: &[u64]) -> Option<
     Some(mask.dtype().clone())
 }
 
-/// Whether the mask of a dataset is an entity next to it: floats show missing elements as NaN.
+/// True if the mask of a dataset is an entity next to it: floats show missing elements as NaN.
 pub(super) fn has_mask_entity(container: &dyn Container, index: usize) -> bool {
     let is_float = |dataset: &Dataset| {
         let scalar = dataset.dtype.as_scalar();
