@@ -37,11 +37,13 @@ test('the shim picks, transposes and copies as ndarray and ndarray-ops do', () =
 
 test('selections are written and read as numpy has them', () => {
   const plane = initialPlane([5, 60, 80]);
-  assert.deepEqual(plane, { leading: [2], crop: [[0, 60], [0, 80]] });
+  assert.deepEqual(plane, { first: 1, leading: [2], crop: [[0, 60], [0, 80]] });
   assert.equal(selectionOf(plane, [5, 60, 80]), '2,:,:');
-  assert.equal(selectionOf({ leading: [4], crop: [[1, 9], [0, 80]] }, [5, 60, 80]), '4,1:9,:');
-  assert.deepEqual(parseSelection('4, 1:9, :', [5, 60, 80]), { leading: [4], crop: [[1, 9], [0, 80]] });
-  assert.deepEqual(parseSelection('3:,:7', [10, 20]), { leading: [], crop: [[3, 10], [0, 7]] });
+  assert.equal(selectionOf({ first: 1, leading: [4], crop: [[1, 9], [0, 80]] }, [5, 60, 80]), '4,1:9,:');
+  assert.deepEqual(parseSelection('4, 1:9, :', [5, 60, 80]), { first: 1, leading: [4], crop: [[1, 9], [0, 80]] });
+  assert.equal(selectionOf(initialPlane([512, 400, 100], 'F'), [512, 400, 100]), ':,:,50');
+  assert.deepEqual(parseSelection('1:9, :, 7', [512, 400, 100], 0), { first: 0, leading: [7], crop: [[1, 9], [0, 400]] });
+  assert.deepEqual(parseSelection('3:,:7', [10, 20]), { first: 0, leading: [], crop: [[3, 10], [0, 7]] });
   for (const text of ['', ':', '5,:,:', '1,:,:,:', 'x,:,:', '1,9:3,:', '1,60:,:']) assert.equal(parseSelection(text, [5, 60, 80]), null, text);
 });
 

@@ -12,8 +12,8 @@ use holdall::folder::is_sparse_frame;
 use crate::job::{Flag, MAX_WAIT};
 use crate::opened::Opened;
 
-/// Most files of a list.
-const MAX_FILES: usize = 10_000;
+/// Most files of a list; those behind them are left out.
+pub const MAX_FILES: usize = 10_000;
 
 /// Files that stay open.
 pub(crate) const MAX_OPEN: usize = 8;

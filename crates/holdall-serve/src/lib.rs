@@ -17,5 +17,5 @@ mod reply;
 mod routes;
 mod server;
 
-pub use files::NamedFile;
+pub use files::{MAX_FILES, NamedFile};
 pub use server::{Options, Server};

@@ -29,10 +29,9 @@ export function parseFrame(buffer) {
 export function frameCache(file, field) {
   const frames = new Map();
   return function load(frame) {
-    let promise = frames.get(frame);
+    const promise = frames.get(frame) ?? callBuffer('api/particles', { file, frame, field: field || null }).then(parseFrame);
     frames.delete(frame);
-    promise ??= callBuffer('api/particles', { file, frame, field: field || null }).then(parseFrame);
-    promise.catch(() => frames.delete(frame));
+    promise.catch(() => { if (frames.get(frame) === promise) frames.delete(frame); });
     frames.set(frame, promise);
     while (frames.size > CACHE_FRAMES) frames.delete(frames.keys().next().value);
     return promise;

@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useState } from 'react';
 import { countText, numberText } from '../format.js';
 import { LoadState, ProblemText } from '../problem.jsx';
-import { useKept, useLoad } from '../use-load.js';
+import { useKept, useLoad, useSettled } from '../use-load.js';
 import { CurvePanel } from './curve-panel.jsx';
 import { frameCache } from './particles-data.js';
 import { ParticlesView } from './particles-view.jsx';
@@ -11,6 +11,7 @@ import { Choice } from './picture-controls.jsx';
 
 const PREFETCH_FRAMES = 2;
 const FRAME_INTERVAL_MS = 66;
+const SLIDE_DELAY_MS = 80;
 
 export function ParticlesTab({ file, info, kept }) {
   const frames = Math.max(1, info.frames ?? 1);
@@ -18,7 +19,11 @@ export function ParticlesTab({ file, info, kept }) {
   const [field, setField] = useKept(kept, 'particles field', '');
   const [playing, setPlaying] = useState(false);
   const load = useMemo(() => frameCache(file, field), [file, field]);
-  const data = useLoad(() => load(frame), [load, frame]);
+  // A slider passes many frames on its way; playing and steps do not wait.
+  const [sliding, setSliding] = useState(false);
+  const settled = useSettled(frame, sliding ? SLIDE_DELAY_MS : 0);
+  const wanted = sliding ? settled : frame;
+  const data = useLoad(() => load(wanted), [load, wanted]);
   const shown = data.value;
 
   // The next frame is asked for when the one before has been drawn and its time has passed.
@@ -30,16 +35,16 @@ export function ParticlesTab({ file, info, kept }) {
   }, [playing, data.loading, data.error, frame, load]);
 
   const head = shown?.head;
-  const go = (next) => setFrame(Math.min(frames - 1, Math.max(0, next)));
+  const go = (next) => { setSliding(false); setFrame(Math.min(frames - 1, Math.max(0, next))); };
   return (
     <section className="particles">
       <div className="controls">
-        <button type="button" disabled={frames < 2} onClick={() => setPlaying(!playing)}>{playing ? 'Pause' : 'Play'}</button>
+        <button type="button" disabled={frames < 2} onClick={() => { setSliding(false); setPlaying(!playing); }}>{playing ? 'Pause' : 'Play'}</button>
         <button type="button" aria-label="Frame before" disabled={frame === 0} onClick={() => go(frame - 1)}>‹</button>
         <button type="button" aria-label="Next frame" disabled={frame >= frames - 1} onClick={() => go(frame + 1)}>›</button>
         <label className="grow">
           <span className="sr-only">Frame</span>
-          <input type="range" min="0" max={frames - 1} value={frame} onChange={(event) => { setPlaying(false); setFrame(Number(event.target.value)); }} />
+          <input type="range" min="0" max={frames - 1} value={frame} onChange={(event) => { setPlaying(false); setSliding(true); setFrame(Number(event.target.value)); }} />
         </label>
         <output data-testid="frame">frame {frame} of {countText(frames)}{head?.step != null && `, step ${countText(head.step)}`}</output>
         <Choice label="Colour by" value={field} onChange={(event) => setField(event.target.value)} options={[['', 'type'], ...(head?.fields ?? [])]} />
@@ -57,7 +62,7 @@ function ParticleFacts({ head }) {
   return (
     <footer className="facts">
       <span>{countText(head.of)} particles</span>
-      {head.every > 1 && <span className="note">only every {head.every}th is shown: {countText(head.count)}</span>}
+      {head.every > 1 && <span className="note">1 of {head.every} particles is shown: {countText(head.count)}</span>}
       {head.bonds > 0 && <span>{countText(head.bonds)} bonds</span>}
       {head.box && <span>box {head.box.slice(0, head.dimensions === 2 ? 2 : 3).map(numberText).join(' × ')}</span>}
       {head.field

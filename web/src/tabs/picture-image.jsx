@@ -1,7 +1,7 @@
 // The picture at screen size: value under the cursor, drag to crop, arrow keys to move, + and - to zoom.
 import { useEffect, useRef, useState } from 'react';
 import { loadMeta, loadValues } from '../h5grove.js';
-import { clampCrop, movedCrop } from './plane.js';
+import { clampCrop, drawnLengths, inOrder, movedCrop } from './plane.js';
 
 /** The short side of a long and thin picture is stretched to this many CSS pixels. */
 const MIN_SIDE = 48;
@@ -16,7 +16,7 @@ function fit([rows, columns], { width, height }) {
 }
 
 export function PictureImage({ file, path, shape, picture, setPlane, available }) {
-  const { plane, origin, url } = picture;
+  const { plane, origin, url, block } = picture;
   const crop = plane.crop.length === 2 ? plane.crop : [[0, 1], ...plane.crop];
   const counts = crop.map(([start, end]) => end - start);
   const size = fit(counts, available);
@@ -30,12 +30,14 @@ export function PictureImage({ file, path, shape, picture, setPlane, available }
     const x = Math.min(1, Math.max(0, (event.clientX - box.left) / box.width));
     const down = Math.min(1, Math.max(0, (event.clientY - box.top) / box.height));
     const y = origin === 'lower' ? 1 - down : down;
-    return { x, down, row: crop[0][0] + y * counts[0], column: crop[1][0] + x * counts[1] };
+    // Pixels are blocks of values, of which the last one may reach beyond the plane.
+    const [row, column] = [y, x].map((part, k) => crop[k][0] + part * Math.ceil(counts[k] / block[k]) * block[k]);
+    return { x, down, row, column };
   }
   function onMove(event) {
     const here = place(event);
     const indices = [here.row, here.column].map((p, k) => Math.min(crop[k][1] - 1, Math.floor(p)));
-    setAt([...plane.leading, ...(plane.crop.length === 2 ? indices : indices.slice(1))]);
+    setAt(inOrder(plane, plane.crop.length === 2 ? indices : indices.slice(1)));
     if (drag) setDrag({ ...drag, end: here });
   }
   function onDown(event) {
@@ -51,10 +53,10 @@ export function PictureImage({ file, path, shape, picture, setPlane, available }
     const isClick = Math.abs(end.x - drag.start.x) * size.width < MIN_DRAG || Math.abs(end.down - drag.start.down) * size.height < MIN_DRAG;
     if (!isClick) apply(['row', 'column'].map((axis) => [Math.min(drag.start[axis], end[axis]), Math.max(drag.start[axis], end[axis])]));
   }
-  const lengths = shape.length >= 2 ? shape.slice(-2) : [1, ...shape];
+  const lengths = shape.length >= 2 ? drawnLengths(plane, shape) : [1, ...shape];
   function apply(next) {
     const limited = clampCrop(next, lengths);
-    setPlane({ ...plane, crop: plane.crop.length === 2 ? limited : limited.slice(1) });
+    setPlane((now) => ({ ...now, crop: plane.crop.length === 2 ? limited : limited.slice(1) }));
   }
   function onKeyDown(event) {
     const up = origin === 'lower' ? 0.2 : -0.2;

@@ -47,7 +47,8 @@ function largestPlane(datasets) {
 export function PictureTab(context) {
   const { file, info, setPath, kept } = context;
   const path = drawablePath(info, context.path);
-  const known = info.datasets.find((one) => one.path === path)?.shape;
+  const listed = info.datasets.find((one) => one.path === path);
+  const known = listed?.shape;
   const loaded = useLoad(async (signal) => ({ path, shape: known ?? (await loadMeta(file, path, signal)).shape ?? [] }), [file, path]);
   // The value of the dataset before stays while the next one is loading.
   const shape = known ?? (loaded.value?.path === path ? loaded.value.shape : null);
@@ -56,14 +57,14 @@ export function PictureTab(context) {
       <DatasetList info={info} path={path} onSelect={setPath} filter={(one) => one.drawable} />
       {path == null && <p className="quiet pad">This file has no dataset that can be drawn.</p>}
       {path != null && !shape && <div className="pad"><LoadState state={{ ...loaded, value: null }} what={path} /></div>}
-      {path != null && shape && <Plane key={path} file={file} path={path} shape={shape} format={info.format} kept={kept} />}
+      {path != null && shape && <Plane key={path} file={file} path={path} shape={shape} order={listed?.order} format={info.format} kept={kept} />}
     </div>
   );
 }
 
-function Plane({ file, path, shape, format, kept }) {
+function Plane({ file, path, shape, order, format, kept }) {
   const [look, setLook] = useKept(kept, 'picture look', initialLook(format));
-  const [plane, setPlane] = useKept(kept, `picture plane ${path}`, initialPlane(shape));
+  const [plane, setPlane] = useKept(kept, `picture plane ${path}`, initialPlane(shape, order));
   const [box, size] = useSize();
   const [rows, columns] = plane.crop.length === 2 ? countsOf(plane) : [1, ...countsOf(plane)];
   const pixels = { width: pixelsFor(columns, size.width), height: pixelsFor(rows, size.height) };
@@ -119,7 +120,7 @@ function usePicture(file, path, shape, { plane, look, pixels }) {
   return { ...state, value: state.value && url ? { ...state.value, url } : null };
 }
 
-/** What the picture shows: the ends of the colours, how many values a pixel has, notes, and the command. */
+/** Facts below the picture: the ends of the colours, how many values a pixel has, notes, and the command. */
 function PictureFacts({ picture, shape }) {
   const [rows, columns] = picture.block ?? [];
   return (

@@ -66,10 +66,14 @@ export async function findSegment(segments, { range: [start], part }) {
   return best;
 }
 
+/** Every segment that is shown is compared with each fault. */
+const MAX_FAULTS = 1000;
+
 /** Ranges of the errors of a report, for `kindOf`. */
 export function faultRanges(report) {
   return (report?.findings ?? [])
     .filter((one) => one.severity === 'error' && rangeOf(one))
+    .slice(0, MAX_FAULTS)
     .map((one) => ({ range: rangeOf(one), part: one.part ?? null }));
 }
 

@@ -60,6 +60,17 @@ fn records_are_packed_and_their_fields_have_orders_of_their_own() {
 }
 
 #[test]
+fn a_field_has_as_many_axes_as_an_array_of_numpy() {
+    let of = |axes: usize| {
+        let shape = vec!["1"; axes].join(", ");
+        datatype(&format!("[{{name: a, datatype: int8, shape: [{shape}]}}]"), ByteOrder::Little)
+    };
+    assert!(of(64).is_ok());
+    let error = of(65).unwrap_err().to_string();
+    assert!(error.contains("more than 64 axes"), "{error}");
+}
+
+#[test]
 fn invalid_datatypes_are_refused() {
     for text in [
         "[]",

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use container_core::Error;
-use holdall_serve::{NamedFile, Options, Server};
+use holdall_serve::{MAX_FILES, NamedFile, Options, Server};
 
 use super::shown;
 use crate::errors::{ErrorContext, Outcome, Result, shell_word_of};
@@ -24,7 +24,7 @@ Examples:
   holdall serve --idle 1h /data/runs
   holdall serve --no-open --port 8000 's3://bucket/run/*.gsd'")]
 pub struct Args {
-    /// The files, folders, of which every container below is shown, and URLs; default: this folder
+    /// Files, folders, of which every container below is shown, and URLs; default: the current folder
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 
@@ -32,7 +32,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     port: u16,
 
-    /// Print the address alone; without a terminal no browser is opened anyway
+    /// Print the address without opening a browser
     #[arg(long)]
     no_open: bool,
 
@@ -40,13 +40,17 @@ pub struct Args {
     #[arg(long, value_name = "TIME", default_value = "8h", value_parser = idle)]
     idle: Idle,
 
-    /// A source of pages that may show this one within them, such as http://localhost:8888; may be given several times
+    /// Origin of pages that may embed this one, such as http://localhost:8888; may be given several times
     #[arg(long, value_name = "SOURCE")]
     frame: Vec<String>,
 
     /// A name under which a proxy in front is asked, in addition to 127.0.0.1 and localhost; may be given several times
     #[arg(long, value_name = "NAME")]
     host: Vec<String>,
+
+    /// End where standard input ends, with the program that has started it
+    #[arg(long)]
+    until_stdin_ends: bool,
 
     #[command(flatten)]
     jobs: JobsArgs,
@@ -89,7 +93,10 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
             }
         }
     }
-    let is_missing = |file: &&NamedFile| !holdall::address::is_url(&file.path) && !file.path.exists();
+    // Below a folder a broken link is shown with its error.
+    let is_missing = |file: &&NamedFile| {
+        file.path == file.argument && !holdall::address::is_url(&file.path) && !file.path.exists()
+    };
     if let Some(missing) = files.iter().find(is_missing) {
         let gone = Error::from(std::io::Error::from(std::io::ErrorKind::NotFound));
         return Err(gone).on(shown(&missing.path));
@@ -108,19 +115,49 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         hosts: args.host.clone(),
         token: std::env::var("HOLDALL_SERVE_TOKEN").ok().filter(|token| !token.is_empty()),
     };
-    let count = files.len();
+    let (count, mut redirect) = (files.len(), RedirectPage::default());
     let server = Server::bind(files, options).on("serve")?;
     let address = server.address();
     writeln!(console.out, "{address}")?;
     console.out.flush()?;
     to_stderr(&format!("{count} {}; Ctrl-C ends it", if count == 1 { "file" } else { "files" }));
+    if count > MAX_FILES {
+        to_stderr(&format!("the first {MAX_FILES} are shown: name folders below"));
+    }
+    if args.until_stdin_ends {
+        std::thread::spawn(|| {
+            let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
+            // Nothing is written that could be cut short.
+            std::process::exit(0);
+        });
+    }
     if console.out.is_terminal()
         && !args.no_open
-        && let Err(error) = open::that_detached(&address)
+        && let Err(error) = redirect.open(&address)
     {
         to_stderr(&format!("no browser could be opened: {}", printable(&error.to_string())));
     }
     server.run().on("serve")?;
-    to_stderr("nobody has asked for anything: the end");
+    to_stderr("stopped: the idle time has passed without a request");
     Ok(Outcome::Yes)
+}
+
+/// A page in a folder of this user alone that leads to the address. A browser that is started with the address itself shows the token to every user of the
+/// machine, in its arguments.
+#[derive(Default)]
+struct RedirectPage(Option<tempfile::TempDir>);
+
+impl RedirectPage {
+    /// Opens the page in the browser. It is there until the server ends.
+    fn open(&mut self, address: &str) -> std::io::Result<()> {
+        let folder = tempfile::Builder::new().prefix("holdall-").tempdir()?;
+        let page = folder.path().join("open.html");
+        // Address and token have no letters that HTML or a script would change.
+        let text = format!(
+            "<!doctype html><meta charset=\"utf-8\"><title>holdall</title><script>location.replace(\"{address}\")</script>"
+        );
+        std::fs::write(&page, text)?;
+        self.0 = Some(folder);
+        open::that_detached(page)
+    }
 }

@@ -19,6 +19,10 @@ from ._opening import as_path
 from ._types import StrPath
 
 
+_COMMAND = [sys.executable, "-P", "-m", "holdall"]
+"""The command of this package. Without `-P`, modules of the working directory would be imported, which may be a folder of data."""
+
+
 class View:
     """A server that shows files in the browser, as `holdall serve` does. Made by `view`; notebooks show its page. `with` ends it.
 
@@ -34,8 +38,9 @@ class View:
         if self._process.poll() is None:
             self._process.terminate()
         self._process.wait()
-        if self._process.stdout is not None:
-            self._process.stdout.close()
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                stream.close()
 
     def __enter__(self) -> View:
         return self
@@ -75,18 +80,18 @@ def view(*files: StrPath | File | Dataset, height: int = 640, idle: str = "8h", 
     """
     if not files:
         raise UsageError("no file to show")
-    words = ["serve", "--no-open", "--idle", idle]
+    words = ["serve", "--no-open", "--until-stdin-ends", "--idle", idle]
     for source in (origin,) if origin else ("http://localhost:*", "http://127.0.0.1:*"):
         words += ["--frame", source]
     if origin:
         words += ["--host", urllib.parse.urlsplit(origin).hostname or ""]
     token = secrets.token_hex(16)
-    # What it says later goes to a file, which nobody has to read.
+    # Standard error goes to a temporary file, so that the server never waits for a reader.
     with tempfile.TemporaryFile("w+", encoding="utf-8") as said:
         process = subprocess.Popen(
-            [sys.executable, "-m", "holdall", *words, "--", *map(_path_of, files)],
+            [*_COMMAND, *words, "--", *map(_path_of, files)],
             env=os.environ | {"HOLDALL_SERVE_TOKEN": token},
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=said,
             text=True,
@@ -96,6 +101,8 @@ def view(*files: StrPath | File | Dataset, height: int = 640, idle: str = "8h", 
         if not address:
             process.wait()
             process.stdout.close()
+            assert process.stdin is not None
+            process.stdin.close()
             said.seek(0)
             raise UsageError(said.read().strip().removeprefix("holdall: ") or "the server did not start")
     frame = address
@@ -120,9 +127,7 @@ def jupyter_server_proxy() -> dict[str, Any]:
     token = secrets.token_hex(16)
     return {
         "command": [
-            sys.executable,
-            "-m",
-            "holdall",
+            *_COMMAND,
             "serve",
             "--no-open",
             "--frame",

@@ -10,6 +10,7 @@
 mod peer;
 mod testdata;
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use container_core::container::{Container, OpenOptions, ReadOptions};
@@ -183,6 +184,23 @@ fn an_asdf_tree_is_groups_and_datasets() {
     assert_eq!(file.meta("/meta/none")["shape"], Json::Null);
     assert_eq!(file.meta("/numbers")["shape"], json!([3]));
     assert_eq!(file.meta("/meta/lit")["type"]["members"], json!({ "FALSE": 0, "TRUE": 1 }));
+}
+
+#[test]
+fn aliases_multiply_no_values() {
+    // 999 children of 1,100 texts of 64 KiB each would be 72 GB.
+    let mut tree = format!("text: &t {}\nlist: &l [{}]\n", "x".repeat(64 << 10), ["*t"; 1100].join(", "));
+    (0..997).for_each(|number| writeln!(tree, "k{number}: *l").unwrap());
+    tree += "a: !core/ndarray-1.1.0 [1, 2]\n";
+    let file = Opened::asdf(&tree);
+    let kinds = file.children("/");
+    assert_eq!(kinds.len(), 1000);
+    assert!(kinds.iter().all(|(_, kind)| kind == "dataset"));
+    assert_eq!(file.meta("/")["children"][5]["shape"], json!([1100]));
+    assert_eq!(file.meta("/text")["kind"], "dataset");
+    // What would be more than an answer has its reason instead.
+    assert_eq!(file.meta("/k3")["kind"], "soft_link");
+    assert_eq!(file.json("/text", None).as_str().map(str::len), Some(64 << 10));
 }
 
 #[test]
