@@ -38,7 +38,9 @@ def types(folder: Path) -> list[str]:
     """Elements of many kinds; the paths of their arrays."""
     records = np.zeros(4, [("name", "S8"), ("mass", "<f8"), ("position", "<f4", (3,))])
     records["name"], records["mass"] = [b"a", b"bc", b"def", b""], [1.5, np.nan, -np.inf, 0]
+    table = np.array([(b"a", 1.5), (b"bc", 0.25), (b"def", -2)], [("name", "S8"), ("mass", "<f8")])
     tree = {
+        "table": table,
         "bool": np.arange(12).reshape(3, 4) % 3 == 0,
         "complex": np.exp(1j * np.linspace(0, 6, 20)).astype("<c16").reshape(4, 5),
         "records": records,
@@ -126,7 +128,7 @@ def main() -> None:
             {"file": "types.asdf", "path": "/text", "shown": ["α", "beta"]},
             {"file": "types.asdf", "path": "/bool", "shown": ["true", "false"]},
             {"file": "types.asdf", "path": "/big_endian", "shown": ["5"]},
-            {"file": "types.asdf", "path": "/records", "shown": ["def", "1.5"]},
+            {"file": "types.asdf", "path": "/table", "shown": ["def", "1.5", "0.25"]},
             {"file": "dates.b2nd", "path": "/data", "shown": ["2026-11-28", "1969-07-20"]},
         ],
         "damaged": {"file": "cut.asdf", "verdict": "damaged"},
