@@ -18,7 +18,6 @@ from ._file import File
 from ._opening import as_path
 from ._types import StrPath
 
-
 _COMMAND = [sys.executable, "-P", "-m", "holdall"]
 """The command of this package. Without `-P`, modules of the working directory would be imported, which may be a folder of data."""
 
