@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use container_core::Error;
+use holdall::folder::is_plain_folder;
 use holdall_serve::{MAX_FILES, NamedFile, Options, Server};
 
 use super::shown;
@@ -89,6 +90,8 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         for named in expand(std::slice::from_ref(argument), &open) {
             match named.unreadable {
                 Some(failure) => console.fail(&failure),
+                // A folder without any file is listed as itself.
+                None if is_plain_folder(&named.path, console.formats) => {}
                 None => files.push(NamedFile { argument: argument.clone(), path: named.path }),
             }
         }
