@@ -129,7 +129,7 @@ impl Entry {
         }
     }
 
-    /// Ends an opening, or closes the file unless it is being opened.
+    /// Ends an opening, with the open file or without one.
     pub(crate) fn put(&self, opened: Option<Arc<Opened>>) {
         let next = opened.map_or(Slot::Closed, Slot::Open);
         let before = std::mem::replace(&mut *self.slot.lock().unwrap_or_else(PoisonError::into_inner), next);

@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
 /// Longest time in which a client takes nothing of an answer. A person who looks at a paused page has its answers already.
-const MAX_STALL: Duration = Duration::from_secs(30);
+pub(crate) const MAX_STALL: Duration = Duration::from_secs(30);
 
 /// A stream whose writes fail after [`MAX_STALL`]: a client that reads nothing would keep its connection, and a reader, for ever.
 pub(crate) struct PatientStream {

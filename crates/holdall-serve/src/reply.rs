@@ -2,7 +2,6 @@
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
 
 use bytes::Bytes;
 use container_core::{Error, ErrorKind, Result};
@@ -14,9 +13,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::job::Client;
-
-/// Longest wait for a client to take a piece of an answer.
-const MAX_STALL: Duration = Duration::from_secs(30);
+use crate::patient_stream::MAX_STALL;
 
 /// Most bytes of the value of a header: browsers refuse heads of 256 KB.
 const MAX_VALUE: usize = 16 << 10;
