@@ -37,11 +37,15 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(asdf_write, module)?)
 }
 
-/// The ASDF file behind an open file.
+/// The ASDF file behind an open file, with or without a tree; `None` for other formats.
+fn behind(opened: &OpenFile) -> Option<&File> {
+    opened.container.as_any().and_then(|native| native.downcast_ref())
+}
+
+/// The ASDF file with a tree behind an open file.
 fn native(opened: &OpenFile) -> Result<&File> {
-    let file = opened.container.as_any().and_then(|native| native.downcast_ref::<File>());
-    let file =
-        file.ok_or_else(|| Error::wrong_format(format!("an ASDF file, not {}", opened.format.title)))?;
+    let file = behind(opened)
+        .ok_or_else(|| Error::wrong_format(format!("an ASDF file, not {}", opened.format.title)))?;
     file.require_tree()?;
     Ok(file)
 }

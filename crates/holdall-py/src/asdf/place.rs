@@ -18,8 +18,7 @@ type Place = (String, u64, u64, u64, u64, bool);
 pub(super) fn asdf_place(py: Python<'_>, core: &Core, dataset: usize) -> PyResult<Option<Place>> {
     let opened = Arc::clone(&core.opened);
     let found = patiently(py, None, move |_, _| {
-        let native = opened.container.as_any().and_then(|native| native.downcast_ref::<File>());
-        native.map_or(Ok(None), |file| place(file, dataset))
+        super::behind(&opened).map_or(Ok(None), |file| place(file, dataset))
     })?;
     found.map_err(raise)
 }
