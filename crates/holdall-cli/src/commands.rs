@@ -37,6 +37,7 @@ mod pack;
 pub mod plot;
 mod recode;
 mod repair;
+mod samples;
 mod serve;
 mod stat;
 pub mod tree;
@@ -100,6 +101,7 @@ pub enum Command {
     Catalog(catalog::Args),
     Find(find::Args),
     Formats(formats::Args),
+    Samples(samples::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -135,6 +137,7 @@ pub fn run(command: Command, console: &mut Console) -> Result<Outcome> {
         Command::Catalog(args) => catalog::run(&args, console),
         Command::Find(args) => find::run(&args, console),
         Command::Formats(args) => formats::run(&args, console),
+        Command::Samples(args) => samples::run(&args, console),
         Command::Completions(args) => completions::run(&args, console),
         Command::Man(args) => man::run(&args, console),
     }

@@ -26,6 +26,7 @@ mod pipes;
 mod plot;
 mod plugins;
 mod remote;
+mod samples;
 mod serve;
 mod several;
 mod signed;

@@ -151,7 +151,7 @@ fn manual_pages_are_written_whole_and_not_over_others() {
     let at = directory.path();
     run(at, &["man", "-o", "directory.ra"]).expect(0);
     let pages = contents(&at.join("directory.ra"));
-    assert_eq!(pages.len(), 26, "{:?}", pages.iter().map(|page| &page.0).collect::<Vec<_>>());
+    assert_eq!(pages.len(), 27, "{:?}", pages.iter().map(|page| &page.0).collect::<Vec<_>>());
     std::fs::remove_file(at.join("directory.ra/holdall.1")).unwrap();
     std::fs::write(at.join("directory.ra/holdall-info.1"), b"precious").unwrap();
     let before = contents(&at.join("directory.ra"));
