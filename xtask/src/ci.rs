@@ -42,6 +42,7 @@ const STEPS: &[(&str, &[&str], In, Runs)] = &[
     ("clippy", &[], In::Both, Runs::Alone),
     ("test", &["--debug", "--no-run"], In::Both, Runs::Alone),
     ("test", &["--debug"], In::Both, Runs::Before(END)),
+    ("book", &[], In::Both, Runs::Before(END)),
     ("features", &[], In::Full, Runs::Alone),
     ("fixtures", &["--check"], In::Both, Runs::Before(END)),
     ("web", &["--test"], In::Full, Runs::Before("consumers")),

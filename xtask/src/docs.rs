@@ -16,7 +16,7 @@ pub(crate) fn docs(repo: &Repo, args: &[String]) -> Result<Outcome> {
         step.run()?;
         return Ok(Outcome::Done);
     }
-    step.env("HOLDALL_GOLDENS", "write").env("TRYCMD", "overwrite").run()?;
+    step.env("HOLDALL_GOLDENS", "write").run()?;
     Ok(Outcome::Done)
 }
 

@@ -6,6 +6,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
 mod banned_words;
+mod book;
 mod campaign;
 mod check;
 mod ci;
@@ -101,6 +102,7 @@ pub(crate) const TASKS: &[Task] = &[
     task("arrows", "", "who may depend on whom, and where nom, unsafe, printing may stand", dependency_rules::arrows),
     task("links", "", "links between documents, the site's contents, what docs/ARCHITECTURE.md names", links::links),
     task("words", "", "no machine-local paths or foreign hosts in the text", banned_words::words),
+    task("book", "", "the pages of docs/ as a site in target/book, every link in it checked", book::book),
     task("docs", "[--check]", "run the sessions of the documents and write their answers and the reference, or compare", docs::docs),
     task("package", "[--build]", "every crate is ready for the registry; --build: and builds out of its package", package::package),
     task("dist", "", "the command as one static program", docs::dist),

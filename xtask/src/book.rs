@@ -1,0 +1,137 @@
+//! `book`: the pages of docs/ as a site, and a check of every link in it.
+
+mod html;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::repo::Repo;
+use crate::step::Step;
+use crate::tools::installed;
+use crate::{Outcome, flags};
+use html::Page;
+
+const MDBOOK_VERSION: &str = "0.5.4";
+
+/// Builds `target/book`, and fails where a link inside it has no target.
+pub(crate) fn book(repo: &Repo, args: &[String]) -> Result<Outcome> {
+    flags(args, [])?;
+    let tools = installed(repo, "mdbook", MDBOOK_VERSION)?;
+    let site = repo.target()?.join("book");
+    Step::new(repo, "mdbook").args(["build", "docs", "--dest-dir"]).arg(&site).tools(&tools).run()?;
+    let files = files_below(&site)?;
+    let mut pages = BTreeMap::new();
+    for file in files.iter().filter(|file| is_page(file)) {
+        let text = fs::read_to_string(site.join(file)).with_context(|| file.display().to_string())?;
+        pages.insert(file.clone(), Page::parse(&text));
+    }
+    let problems = problems(&files, &pages);
+    problems.iter().for_each(|problem| println!("{problem}"));
+    if !problems.is_empty() {
+        bail!("links of the book without a target: {}", problems.len());
+    }
+    let links: usize = pages.values().map(|page| page.links.len()).sum();
+    println!("{}: {} pages, {links} links", repo.name_of(&site.join("index.html")), pages.len());
+    Ok(Outcome::Done)
+}
+
+/// Pages that a reader opens. `print.html` repeats all, `toc.html` and `404.html` are parts of others.
+fn is_page(file: &Path) -> bool {
+    let name = file.to_str().unwrap_or_default();
+    name.ends_with(".html") && !["print.html", "toc.html", "404.html"].contains(&name)
+}
+
+/// Links to files of the site that are absent, and to names that a page lacks.
+fn problems(files: &BTreeSet<PathBuf>, pages: &BTreeMap<PathBuf, Page>) -> Vec<String> {
+    let mut problems = Vec::new();
+    for (file, page) in pages {
+        for link in page.links.iter().filter(|link| is_of_site(link)) {
+            let (path, name) =
+                link.split_once('#').map_or((&**link, None), |(path, name)| (path, Some(name)));
+            let path = path.split('?').next().unwrap_or(path);
+            let target = if path.is_empty() { Some(file.clone()) } else { joined(file, path) };
+            let missing = match target.filter(|target| files.contains(target)) {
+                None => "no such file",
+                Some(target) => match (name, pages.get(&target)) {
+                    (Some(name), Some(page)) if !name.is_empty() && !page.names.contains(name) => {
+                        "no such heading"
+                    }
+                    _ => continue,
+                },
+            };
+            problems.push(format!("{}: {link}: {missing}", file.display()));
+        }
+    }
+    problems
+}
+
+/// Links with a scheme lead out of the site.
+fn is_of_site(link: &str) -> bool {
+    let scheme = link.split(['/', '#', '?']).next().unwrap_or_default();
+    !scheme.contains(':') && !link.starts_with("//")
+}
+
+/// `path` from the folder of `page`, or `None` outside of the site.
+fn joined(page: &Path, path: &str) -> Option<PathBuf> {
+    let mut parts: Vec<&str> = page.parent()?.to_str()?.split('/').filter(|part| !part.is_empty()).collect();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()?),
+            part => parts.push(part),
+        }
+    }
+    Some(parts.iter().collect())
+}
+
+fn files_below(folder: &Path) -> Result<BTreeSet<PathBuf>> {
+    let mut files = BTreeSet::new();
+    let mut folders = vec![PathBuf::new()];
+    while let Some(below) = folders.pop() {
+        for entry in fs::read_dir(folder.join(&below)).context("the folder of the book")? {
+            let entry = entry?;
+            let path = below.join(entry.file_name());
+            if entry.file_type()?.is_dir() {
+                folders.push(path);
+            } else {
+                files.insert(path);
+            }
+        }
+    }
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_without_targets_are_found() {
+        let files = ["index.html", "a/b.html", "x.png"].map(PathBuf::from).into();
+        let page = |text: &str| Page::parse(text);
+        let pages = [
+            (
+                "index.html",
+                page(r#"<a href="a/b.html#one">1</a> <a href="a/c.html">2</a> <a href="http://x">3</a>"#),
+            ),
+            (
+                "a/b.html",
+                page(
+                    r##"<h1 id="one"></h1> <img src="../x.png"> <a href="#two">4</a> <a href="../../y">5</a>"##,
+                ),
+            ),
+        ];
+        let pages = pages.map(|(name, page)| (PathBuf::from(name), page)).into();
+        assert_eq!(
+            problems(&files, &pages),
+            [
+                "a/b.html: #two: no such heading",
+                "a/b.html: ../../y: no such file",
+                "index.html: a/c.html: no such file"
+            ]
+        );
+    }
+}
