@@ -12,6 +12,7 @@ import pytest
 from conftest import TESTDATA
 
 import holdall
+from holdall._holdall import command
 
 ROOT = Path(__file__).resolve().parents[3]
 TUTORIALS = ["archivist", "astronomer", "mri", "pydata", "simulator"]
@@ -32,8 +33,8 @@ def test_documents_say_what_happens(name: str, tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize("name", TUTORIALS)
 def test_tutorials_say_what_happens(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    shutil.copytree(TESTDATA, "testdata")
-    bcolz_directory(Path("old.bcolz"))
+    assert command(["holdall", "samples"]) == 0
+    monkeypatch.chdir("samples")
     failed, tried = doctest.testfile(str(ROOT / f"docs/tutorials/{name}.md"), module_relative=False)
     assert failed == 0
     assert tried >= 15
@@ -41,14 +42,3 @@ def test_tutorials_say_what_happens(name: str, tmp_path: Path, monkeypatch: pyte
 
 def test_every_tutorial_is_run() -> None:
     assert sorted(path.stem for path in (ROOT / "docs/tutorials").glob("*.md")) == TUTORIALS
-
-
-def bcolz_directory(path: Path) -> None:
-    """An array of one chunk as bcolz leaves it: its chunks are Bloscpack files of version 1."""
-    (path / "data").mkdir(parents=True)
-    (path / "meta").mkdir()
-    shutil.copy(TESTDATA / "bloscpack/ok/v1_bcolz.blp", path / "data/__0.blp")
-    (path / "meta/sizes").write_text('{"shape": [500], "nbytes": 4000, "cbytes": 600}')
-    (path / "meta/storage").write_text(
-        '{"dtype": "<f8", "cparams": {"clevel": 5, "shuffle": 1, "cname": "blosclz"}, "chunklen": 500, "expectedlen": 500, "dflt": 0.0}'
-    )

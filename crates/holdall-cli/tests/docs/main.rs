@@ -2,6 +2,11 @@
 //!
 //! `cargo xtask docs` writes answers and reference anew.
 
+#[cfg(unix)]
+mod page;
+#[cfg(unix)]
+mod sessions;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
@@ -12,73 +17,20 @@ const GOLDENS: &str = "HOLDALL_GOLDENS";
 /// Program that starts the command where this machine cannot: see `cargo xtask cross`.
 const RUNNER: &str = "HOLDALL_RUNNER";
 
+fn writes_goldens() -> bool {
+    env::var_os(GOLDENS).is_some_and(|how| how == "write")
+}
+
 fn repository() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     root.canonicalize().expect("the repository")
-}
-
-/// They refer to `testdata/` next to them, and write files of their own, which must not end in the repository.
-#[test]
-#[cfg(unix)]
-fn sessions() {
-    let root = repository();
-    let desk = tempfile::tempdir().expect("a folder");
-    std::os::unix::fs::symlink(root.join("testdata"), desk.path().join("testdata")).expect("a link");
-    bcolz_directory(&root, &desk.path().join("old.bcolz"));
-    env::set_current_dir(&desk).expect("the folder");
-    let cases = trycmd::TestCases::new();
-    if let Some(runner) = env::var_os(RUNNER) {
-        cases.register_bin("holdall", started_by(&runner, desk.path()));
-    }
-    for pages in ["README.md", "docs/*.md", "docs/tutorials/*.md"] {
-        cases.case(root.join(pages));
-    }
-    // Its output differs between systems.
-    if cfg!(target_os = "linux") {
-        cases.register_bin("od", on_path("od")).case(root.join("docs/formats/*.md"));
-    }
-    cases.run();
-}
-
-/// A program that starts the command by another.
-#[cfg(unix)]
-fn started_by(runner: &std::ffi::OsStr, folder: &Path) -> PathBuf {
-    use std::os::unix::fs::PermissionsExt as _;
-    let path = folder.join("holdall");
-    let script = format!("#!/bin/sh\nexec {} '{}' \"$@\"\n", runner.display(), env!("CARGO_BIN_EXE_holdall"));
-    fs::write(&path, script).expect("a file");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a program");
-    path
-}
-
-#[cfg(unix)]
-fn on_path(program: &str) -> PathBuf {
-    let path = env::var_os("PATH").unwrap_or_default();
-    let mut places = env::split_paths(&path).map(|place| place.join(program));
-    places.find(|place| place.is_file()).unwrap_or_else(|| panic!("{program} is not on PATH"))
-}
-
-/// Files that bcolz writes for an array of one chunk: its chunks are Bloscpack files of version 1.
-#[cfg(unix)]
-fn bcolz_directory(root: &Path, path: &Path) {
-    let write = |name: &str, bytes: &[u8]| {
-        let file = path.join(name);
-        fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
-        fs::write(file, bytes).expect("a file");
-    };
-    write("data/__0.blp", &fs::read(root.join("testdata/bloscpack/ok/v1_bcolz.blp")).expect("the chunk"));
-    write("meta/sizes", br#"{"shape": [500], "nbytes": 4000, "cbytes": 600}"#);
-    write(
-        "meta/storage",
-        br#"{"dtype": "<f8", "cparams": {"clevel": 5, "shuffle": 1, "cname": "blosclz"}, "chunklen": 500, "expectedlen": 500, "dflt": 0.0}"#,
-    );
 }
 
 #[test]
 fn reference() {
     let path = repository().join("docs/cli.md");
     let made = reference_page();
-    if env::var_os(GOLDENS).is_some_and(|how| how == "write") {
+    if writes_goldens() {
         fs::write(&path, made).expect("docs/cli.md can be written");
         return;
     }

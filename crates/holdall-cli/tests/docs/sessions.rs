@@ -1,0 +1,195 @@
+//! Sessions and scripts of the pages, typed into an empty folder a page, as at a terminal of 100 columns.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::{env, fs, thread};
+
+use crate::page::{Block, BlockKind, matches};
+use crate::{RUNNER, repository, writes_goldens};
+
+/// Line between the answers of a page: no command prints it.
+const MARK: &str = "\u{1}answer ends with";
+
+/// Line of a page whose commands are typed in the folder of the samples.
+const IN_SAMPLES: &str = "<!-- typed in the folder of `holdall samples` -->";
+
+/// Folders whose pages have sessions.
+const PAGES: &[&str] = &["", "docs", "docs/tutorials", "docs/formats"];
+
+#[test]
+fn sessions() {
+    let root = repository();
+    let programs = tempfile::tempdir().expect("a folder");
+    install(programs.path());
+    let pages: Vec<PathBuf> = PAGES.iter().flat_map(|folder| pages_in(&root.join(folder))).collect();
+    let of_page = |page: &PathBuf| {
+        let name = page.strip_prefix(&root).expect("a page of ours").display().to_string();
+        Page { name, path: page.clone() }.check(&root, programs.path())
+    };
+    let halves: Vec<Vec<PathBuf>> = pages.chunks(pages.len().div_ceil(2)).map(<[PathBuf]>::to_vec).collect();
+    let problems: Vec<String> = thread::scope(|scope| {
+        let halves: Vec<_> = halves
+            .iter()
+            .map(|half| scope.spawn(|| half.iter().flat_map(&of_page).collect::<Vec<String>>()))
+            .collect();
+        halves.into_iter().flat_map(|half| half.join().expect("a page that can be read")).collect()
+    });
+    assert!(problems.is_empty(), "{}\n(`cargo xtask docs` writes answers anew)", problems.join("\n"));
+}
+
+fn pages_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder of pages");
+    let mut pages: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    pages.retain(|page| page.extension().is_some_and(|extension| extension == "md"));
+    pages.sort();
+    pages
+}
+
+/// The command under its name, started by another program where this machine cannot: see `cargo xtask cross`.
+fn install(folder: &Path) {
+    let program = env!("CARGO_BIN_EXE_holdall");
+    let path = folder.join("holdall");
+    match env::var_os(RUNNER) {
+        None => symlink(program, path).expect("a link"),
+        Some(runner) => {
+            let script = format!("#!/bin/sh\nexec {} '{program}' \"$@\"\n", runner.display());
+            fs::write(&path, script).expect("a file");
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a program");
+        }
+    }
+}
+
+struct Page {
+    name: String,
+    path: PathBuf,
+}
+
+impl Page {
+    /// Runs the page, and compares or writes its answers; returns what differs.
+    fn check(&self, root: &Path, programs: &Path) -> Vec<String> {
+        let text = fs::read_to_string(&self.path).expect("a page").replace("\r\n", "\n");
+        let blocks = Block::of_page(&text);
+        if blocks.is_empty() {
+            return Vec::new();
+        }
+        let desk = tempfile::tempdir().expect("a folder");
+        if text.contains("testdata/") {
+            symlink(root.join("testdata"), desk.path().join("testdata")).expect("a link");
+        }
+        if text.lines().any(|line| line == IN_SAMPLES) {
+            let mut samples = Command::new(programs.join("holdall"));
+            let made = samples.args(["samples", "--force", "-o"]).arg(desk.path()).output();
+            assert!(made.expect("holdall runs").status.success(), "the samples");
+        }
+        let mut answers = run(&blocks, desk.path(), programs).into_iter();
+        let mut problems = Vec::new();
+        let mut replaced = BTreeMap::new();
+        for block in &blocks {
+            let answers: Vec<Answer> = answers.by_ref().take(block.steps.len()).collect();
+            let line = block.lines.start;
+            if block.kind == BlockKind::Script {
+                if let Some(answer) = answers.first().filter(|answer| answer.status != "0") {
+                    let said = answer.lines.join("\n");
+                    problems.push(format!("{}:{line}: ends with {}\n{said}", self.name, answer.status));
+                }
+                continue;
+            }
+            let mut lines = Vec::new();
+            for (step, answer) in block.steps.iter().zip(answers) {
+                if matches(&step.answer, &answer.lines) {
+                    lines.push(step.answer.clone());
+                    continue;
+                }
+                if !writes_goldens() {
+                    let (shown, said) = (step.answer.join("\n"), answer.lines.join("\n"));
+                    let command = &step.command;
+                    problems.push(format!(
+                        "{}:{line}: $ {command}\n--- the page\n{shown}\n+++ the command\n{said}",
+                        self.name
+                    ));
+                }
+                lines.push(answer.lines);
+            }
+            replaced.insert(block.lines.start, (block.lines.end, block.with_answers(&lines)));
+        }
+        if writes_goldens() {
+            let made = with_blocks(&text, &replaced);
+            if made != text {
+                fs::write(&self.path, made).expect("the page can be written");
+            }
+        }
+        problems
+    }
+}
+
+/// The page with other lines between the fences of its sessions, by the first line of each.
+fn with_blocks(text: &str, blocks: &BTreeMap<usize, (usize, Vec<String>)>) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut made = String::new();
+    let mut at = 0;
+    for (start, (end, body)) in blocks {
+        let before = lines[at..*start].iter().map(|line| (*line).to_owned());
+        before.chain(body.iter().cloned()).for_each(|line| made += &(line + "\n"));
+        at = *end;
+    }
+    lines[at..].iter().for_each(|line| made += &format!("{line}\n"));
+    made
+}
+
+struct Answer {
+    lines: Vec<String>,
+    status: String,
+}
+
+/// The answer of each step: both streams as a terminal shows them, from one shell, so that `cd` and variables stay.
+fn run(blocks: &[Block], desk: &Path, programs: &Path) -> Vec<Answer> {
+    let mut script = String::from("exec 2>&1\n");
+    for block in blocks {
+        for step in &block.steps {
+            let command = match block.kind {
+                BlockKind::Session => step.command.clone(),
+                BlockKind::Script => format!("(\n{}\n)", step.command),
+            };
+            // The status stays that of the command, as the next one may ask for it.
+            script +=
+                &format!("{command}\n__status=$?; printf '\\n{MARK} %s\\n' $__status; (exit $__status)\n");
+        }
+    }
+    let mut path = OsString::from(programs);
+    path.push(":");
+    path.push(env::var_os("PATH").unwrap_or_default());
+    let output = Command::new("sh")
+        .args(["-c", &script])
+        .current_dir(desk)
+        .env("PATH", path)
+        .env("HOME", desk)
+        .env("COLUMNS", "100")
+        .env("HOLDALL_PRETTY", "1")
+        .env("NO_COLOR", "1")
+        .env("TZ", "UTC")
+        .env("LC_ALL", "C.UTF-8")
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .expect("a shell");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut answers = Vec::new();
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.lines() {
+        match line.strip_prefix(MARK) {
+            Some(status) => {
+                while lines.last().is_some_and(String::is_empty) {
+                    lines.pop();
+                }
+                answers.push(Answer { lines: std::mem::take(&mut lines), status: status.trim().to_owned() });
+            }
+            None => lines.push(line.trim_end().to_owned()),
+        }
+    }
+    let steps: usize = blocks.iter().map(|block| block.steps.len()).sum();
+    assert_eq!(answers.len(), steps, "the shell ended early:\n{text}");
+    answers
+}
