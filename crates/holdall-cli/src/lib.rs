@@ -65,7 +65,7 @@ fn run(arguments: Vec<OsString>, formats: Formats) -> Outcome {
         }
     };
     interrupt::end_on_lost_pages();
-    let mut console = Console::new(cli.global.limits(), formats);
+    let mut console = Console::new(cli.global.limits(), cli.global.form(), formats);
     let result = commands::run(cli.command, &mut console);
     console.finish(result)
 }

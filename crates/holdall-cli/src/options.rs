@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use clap::ColorChoice;
-use clap::builder::TypedValueParser;
+use clap::builder::{FalseyValueParser, TypedValueParser};
 use container_core::Limits;
 use container_core::container::{Axes, Defaults, Digests, OpenOptions, ReadOptions, Tolerance};
 use container_core::dtype::DType;
@@ -16,6 +16,8 @@ use container_core::source::{Access, Addresses};
 use container_core::write::Overwrite;
 use holdall::address::Address;
 use holdall::remote::RemoteOptions;
+
+use crate::output::Form;
 
 /// Heading of the options that every verb has.
 const COMMON: &str = "Common options";
@@ -33,6 +35,13 @@ pub struct GlobalArgs {
     #[arg(long, global = true, help_heading = COMMON, value_name = "WHEN", default_value = "auto")]
     pub color: ColorChoice,
 
+    /// Print as on a terminal, though into a pipe or a file
+    ///
+    /// Tables with headings and human sizes, without colours, pager and progress. The environment variable HOLDALL_PRETTY=1 does the same. Forms for
+    /// programs (--json, --format csv, json, raw and npy) stay as they are.
+    #[arg(long, global = true, help_heading = COMMON, env = "HOLDALL_PRETTY", hide_env = true, value_parser = FalseyValueParser::new())]
+    pub pretty: bool,
+
     /// Most memory that a file may make one operation take: bytes, or with K, M, G or T (powers of 1024).
     /// Default: three quarters of what the machine allows
     #[arg(long, global = true, help_heading = COMMON, value_name = "BYTES", value_parser = parse_bytes)]
@@ -40,6 +49,11 @@ pub struct GlobalArgs {
 }
 
 impl GlobalArgs {
+    /// The form of standard output.
+    pub const fn form(&self) -> Form {
+        if self.pretty { Form::Pretty } else { Form::Auto }
+    }
+
     /// The limits that files are held to.
     pub fn limits(&self) -> Limits {
         let limits = Limits::default();

@@ -23,6 +23,15 @@ pub const STRONG: Style = Style::new().bold();
 /// Style of text that may be skipped.
 pub const DIM: Style = Style::new().dimmed();
 
+/// Form of standard output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Tables and human sizes on a terminal, tab-separated rows elsewhere.
+    Auto,
+    /// The terminal's form everywhere (`--pretty`).
+    Pretty,
+}
+
 /// Output of a verb.
 pub struct Console {
     /// Standard output.
@@ -36,8 +45,8 @@ pub struct Console {
 
 impl Console {
     /// The console of this process.
-    pub fn new(limits: Limits, formats: Formats) -> Self {
-        Self { out: Out::new(), limits, formats, worst: Outcome::Yes }
+    pub fn new(limits: Limits, form: Form, formats: Formats) -> Self {
+        Self { out: Out::new(form), limits, formats, worst: Outcome::Yes }
     }
 
     /// Counts an answer about one of several files.
@@ -141,21 +150,27 @@ impl<W: Write> Write for Named<W> {
 pub struct Out {
     writer: Named<BufWriter<StdoutLock<'static>>>,
     terminal: bool,
+    form: Form,
     /// Colouring of this output.
     pub paint: Paint,
 }
 
 impl Out {
-    fn new() -> Self {
+    fn new(form: Form) -> Self {
         let stdout = io::stdout();
         let (terminal, paint) = (stdout.is_terminal(), Paint::of(&stdout));
         let inner = BufWriter::with_capacity(64 << 10, stdout.lock());
-        Self { writer: Named { inner, name: "standard output".into() }, terminal, paint }
+        Self { writer: Named { inner, name: "standard output".into() }, terminal, form, paint }
     }
 
-    /// True where a person reads.
+    /// True where standard output is a terminal.
     pub const fn is_terminal(&self) -> bool {
         self.terminal
+    }
+
+    /// True where a person reads: at a terminal, or anywhere with `--pretty`.
+    pub const fn is_for_people(&self) -> bool {
+        self.terminal || matches!(self.form, Form::Pretty)
     }
 
     /// One line of JSON, with escapes for all that could steer a terminal.
@@ -164,7 +179,7 @@ impl Out {
         self.writer.write_all(b"\n")
     }
 
-    /// Passes text from a file: byte for byte through a pipe, with its control characters escaped to a terminal.
+    /// Passes text from a file to people with its control characters escaped, and byte for byte through a pipe.
     ///
     /// # Errors
     /// Those of `write`, and of writing, which `write` gets.
@@ -173,9 +188,22 @@ impl Out {
         escapes: Escapes,
         write: impl FnOnce(&mut dyn Write) -> Result<T>,
     ) -> Result<T> {
-        if !self.terminal {
-            return write(self);
-        }
+        if self.is_for_people() { self.escaped(escapes, write) } else { write(self) }
+    }
+
+    /// As [`Out::text`] at a terminal, and byte for byte elsewhere, `--pretty` or not: for forms that programs read.
+    ///
+    /// # Errors
+    /// As those of [`Out::text`].
+    pub fn data<T>(
+        &mut self,
+        escapes: Escapes,
+        write: impl FnOnce(&mut dyn Write) -> Result<T>,
+    ) -> Result<T> {
+        if self.terminal { self.escaped(escapes, write) } else { write(self) }
+    }
+
+    fn escaped<T>(&mut self, escapes: Escapes, write: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
         let mut safe = Safe::new(self, escapes);
         let done = write(&mut safe);
         safe.finish()?;
@@ -193,7 +221,7 @@ impl Out {
         self.writer.write_all(b"\n")
     }
 
-    /// A table: aligned and with its heading, where it is not empty, on a terminal, else tab-separated rows alone. `numbers` are the columns that
+    /// A table: aligned and with its heading, where it is not empty, for people, else tab-separated rows alone. `numbers` are the columns that
     /// are aligned to the right.
     pub fn table<R: IntoIterator<Item = Vec<String>>>(
         &mut self,
@@ -201,7 +229,7 @@ impl Out {
         numbers: &[usize],
         rows: R,
     ) -> io::Result<()> {
-        if !self.terminal {
+        if !self.is_for_people() {
             return rows.into_iter().try_for_each(|row| self.row(&row));
         }
         // Maximum number of rows aligned together: more do not fit on a screen, and may not fit in memory.

@@ -199,7 +199,7 @@ impl Printer<'_> {
         for (index, region) in &chosen {
             let dataset = container.require(*index).on(&file)?;
             let format =
-                args.form(self.format, &dataset, self.output, console.out.is_terminal(), console.formats)?;
+                args.form(self.format, &dataset, self.output, console.out.is_for_people(), console.formats)?;
             self.refuse_terminal(format, console).on(&file)?;
             let filled = match &args.fill {
                 Some(fill) => {
@@ -227,9 +227,13 @@ impl Printer<'_> {
                     };
                     let meter = ProgressReporter::new(printable(&file), bar);
                     let escapes = if format == ExportFormat::Json { Escapes::Json } else { Escapes::Text };
-                    console.out.text(escapes, |out| {
+                    let write = |out: &mut dyn Write| {
                         meter.watch(|progress| job.write(label, progress, out)).on(&file)
-                    })?
+                    };
+                    match format {
+                        ExportFormat::Text => console.out.text(escapes, write)?,
+                        _ => console.out.data(escapes, write)?,
+                    }
                 }
             };
             let target = self.output.map_or_else(|| file.clone(), shown);

@@ -122,7 +122,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
 
 fn show(differences: &[Difference], console: &mut Console) -> Result<()> {
     for difference in differences {
-        if !console.out.is_terminal() {
+        if !console.out.is_for_people() {
             console.out.row(&[difference.dataset.as_deref().unwrap_or("-"), &difference.what])?;
             continue;
         }

@@ -238,7 +238,7 @@ impl Args {
             writeln!(console.out, "{}: {word}", printable(&address))?;
         } else if let Some(array) = array {
             let mut line = line(&array.digest, &bytes);
-            if console.out.is_terminal() {
+            if console.out.is_for_people() {
                 line = printable(&String::from_utf8_lossy(&line)).into_owned().into_bytes();
             }
             line.push(b'\n');

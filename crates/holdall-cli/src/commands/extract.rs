@@ -118,7 +118,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
             args.refuse_standard_output(container, &chosen).on(&file)?;
             let bar = if console.out.is_terminal() { ShowProgress::Never } else { ShowProgress::OnTerminal };
             let meter = ProgressReporter::new(printable(&file), bar);
-            console.out.text(Escapes::Text, |out| {
+            console.out.data(Escapes::Text, |out| {
                 let lines = |progress: Progress<'_>| {
                     extract_lines(container, &chosen, &ExtractOptions { progress, ..options }, out)
                 };

@@ -53,7 +53,7 @@ enum Told<'a> {
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let formats = console.formats;
     let files = expand(&args.files, &args.open.options(console.limits, formats));
-    let terminal = console.out.is_terminal();
+    let for_people = console.out.is_for_people();
     let (mut shown_before, mut failed) = (false, 0);
     in_order(
         &files,
@@ -68,7 +68,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
             let container = opened.container.as_ref();
             Ok(match args.json {
                 true => Told::Json(json::info_json(&shown(file), container)),
-                false => Told::Rows(rows(&shown(file), opened.format.title, container, terminal)),
+                false => Told::Rows(rows(&shown(file), opened.format.title, container, for_people)),
             })
         },
         |told| told.as_ref().is_err_and(|failure| matches!(failure.error.kind(), ErrorKind::Limit { .. })),
@@ -101,7 +101,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
 }
 
 fn show(rows: &[(String, String)], console: &mut Console) -> Result<()> {
-    if !console.out.is_terminal() {
+    if !console.out.is_for_people() {
         for (name, value) in rows {
             console.out.row(&[name, value])?;
         }
@@ -123,13 +123,13 @@ fn show(rows: &[(String, String)], console: &mut Console) -> Result<()> {
 
 const TRUNCATED: &str = "no, the file ends early";
 
-fn rows(path: &str, title: &str, container: &dyn Container, terminal: bool) -> Vec<(String, String)> {
+fn rows(path: &str, title: &str, container: &dyn Container, for_people: bool) -> Vec<(String, String)> {
     let about = container.about();
     let words = |words: BTreeSet<String>| match words.is_empty() {
         true => "none".into(),
         false => words.into_iter().collect::<Vec<_>>().join(", "),
     };
-    let size = match terminal && about.size >= 1024 {
+    let size = match for_people && about.size >= 1024 {
         true => format!("{} ({} bytes)", human_bytes(about.size), about.size),
         false => format!("{} bytes", about.size),
     };

@@ -48,7 +48,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         None => true,
         Some(paths) => segment.dataset.as_ref().is_some_and(|path| paths.contains(path)),
     };
-    if console.out.is_terminal() && !args.json {
+    if console.out.is_for_people() && !args.json {
         let mut segments = container.byte_map();
         segments.retain(is_shown);
         let heading = ["PART", "START", "END", "ROLE", "CODEC", "STORED", "DECODED", "CHECKSUM", "DATASET"];

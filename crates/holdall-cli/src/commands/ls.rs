@@ -93,10 +93,10 @@ fn list(
         })?;
         return tell(&absent, console);
     }
-    let terminal = console.out.is_terminal();
+    let for_people = console.out.is_for_people();
     let heading = ["PATH", "DTYPE", "SHAPE", "ORDER", "CHUNKS", "CODEC", "STORED", "VALUES"];
     let file = are_several.then(|| shown(&address.file));
-    let rows = chosen.map(|dataset| row(file.as_deref(), &dataset, terminal));
+    let rows = chosen.map(|dataset| row(file.as_deref(), &dataset, for_people));
     let heading = if std::mem::take(is_first) { &heading[..] } else { &[] };
     console.out.table(heading, &[6, 7], rows)?;
     tell(&absent, console)
@@ -119,9 +119,9 @@ fn tell(absent: &[Failure], console: &mut Console) -> Result<()> {
 }
 
 /// A row of the table, with the file in the path where there are several.
-fn row(file: Option<&str>, dataset: &Dataset, terminal: bool) -> Vec<String> {
+fn row(file: Option<&str>, dataset: &Dataset, for_people: bool) -> Vec<String> {
     let path = typed(&dataset.path);
-    let bytes = |count: u64| if terminal { human_bytes(count) } else { count.to_string() };
+    let bytes = |count: u64| if for_people { human_bytes(count) } else { count.to_string() };
     vec![
         file.map_or_else(|| path.to_owned(), |file| format!("{file}::{path}")),
         dataset.dtype.to_string(),

@@ -153,7 +153,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         console.out.json(&json::value_json(value))?;
     } else if args.raw {
         let bytes = raw_bytes(value).on(file)?;
-        console.out.text(Escapes::Text, |out| Ok(out.write_all(bytes)?))?;
+        console.out.data(Escapes::Text, |out| Ok(out.write_all(bytes)?))?;
     } else {
         let paint = console.out.paint;
         write_block(value, 0, paint, &mut console.out)?;

@@ -93,7 +93,7 @@ fn show(repaired: &Repaired, console: &mut Console) -> Result<()> {
     for (word, style, items) in groups {
         for item in items {
             let bytes = item.range.as_ref().map(format_value::range);
-            if console.out.is_terminal() {
+            if console.out.is_for_people() {
                 let bytes = bytes.map(|bytes| format!(" (bytes {bytes})")).unwrap_or_default();
                 let word = console.out.paint.with(style, word).into_owned();
                 let evidence =

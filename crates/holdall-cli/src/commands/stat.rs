@@ -95,7 +95,7 @@ fn measure(args: &Args, address: &Address, console: &mut Console) -> Result<()> 
                     line.insert("digest".to_owned(), "not compared".into());
                 }
                 console.out.json(&line)?;
-            } else if console.out.is_terminal() {
+            } else if console.out.is_for_people() {
                 people(console, &name, &dataset, &region.shape(), selection, stat)?;
             } else {
                 console.out.row(&row(&name, &dataset.path, selection, stat))?;

@@ -95,7 +95,7 @@ fn show(
     if kept.is_empty() && (args.grep.is_some() || args.kind.is_some()) {
         return Ok(false);
     }
-    if console.out.is_terminal() {
+    if console.out.is_for_people() {
         if shown_before {
             writeln!(console.out)?;
         }

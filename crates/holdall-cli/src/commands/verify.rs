@@ -117,14 +117,14 @@ impl Check<'_> {
 fn show(verification: &Verification, json: bool, console: &mut Console) -> Result<()> {
     if json {
         console.out.json(&json::verify_json(verification))?;
-    } else if console.out.is_terminal() {
+    } else if console.out.is_for_people() {
         show_to_people(verification, console)?;
     } else {
         show_rows(verification, console)?;
     }
     // Standard error alone has to explain why the exit code is 2.
     if matches!(verification.verdict, VerifyStatus::Unreadable | VerifyStatus::Unchecked)
-        && (json || !console.out.is_terminal())
+        && (json || !console.out.is_for_people())
     {
         let finding = verification.findings.first();
         let why = finding.map_or("it cannot be read", |finding| &finding.message);

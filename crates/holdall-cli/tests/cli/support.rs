@@ -19,7 +19,7 @@ pub fn holdall(directory: &Path) -> Command {
         None => Command::new(program),
     };
     command.current_dir(directory).stdin(Stdio::null());
-    for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS"] {
+    for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "HOLDALL_PRETTY"] {
         command.env_remove(variable);
     }
     command

@@ -23,7 +23,7 @@ mod pseudo {
     use rustix::fs::{Mode, OFlags};
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-    use crate::support::{files, holdall};
+    use crate::support::{Run, files, holdall, run};
 
     /// Runs with standard output and standard error on a pseudo-terminal, and gives what it showed.
     fn shown(directory: &Path, args: &[&str], change: impl Fn(&mut Command)) -> String {
@@ -67,6 +67,73 @@ mod pseudo {
             "{tree}"
         );
         assert!(tree.contains("└── data  <f4 (3, 2) F none\n    ├── "), "{tree}");
+    }
+
+    /// Each verb with a form for people.
+    const PEOPLES_FORMS: &[&[&str]] = &[
+        &["info", "good.ra", "cut.ra"],
+        &["ls", "good.ra"],
+        &["tree", "good.ra", "good.ra"],
+        &["cat", "good.ra"],
+        &["meta", "good.ra"],
+        &["stat", "good.ra"],
+        &["layout", "good.ra"],
+        &["verify", "good.ra", "cut.ra", "other.txt"],
+        &["repair", "cut.ra", "-o", "new.ra", "-f"],
+        &["diff", "good.ra", "cut.ra"],
+        &["digest", "good.ra"],
+        &["formats"],
+    ];
+
+    #[test]
+    fn pretty_prints_into_a_pipe_as_to_a_terminal() {
+        let directory = files();
+        let at = directory.path();
+        for args in PEOPLES_FORMS {
+            let terminal = shown(at, args, |command| {
+                command.env("NO_COLOR", "1");
+            });
+            let both = |command: &mut Command| {
+                let output = command.args(*args).output().unwrap();
+                let (out, err) = (Run::of(&output).out, Run::of(&output).err);
+                (out, err)
+            };
+            for (out, err) in
+                [both(holdall(at).arg("--pretty")), both(holdall(at).env("HOLDALL_PRETTY", "1"))]
+            {
+                // On the terminal the lines of both streams are mixed.
+                let mut sorted: Vec<&str> = out.lines().chain(err.lines()).collect();
+                let mut on_terminal: Vec<&str> = terminal.lines().collect();
+                sorted.sort_unstable();
+                on_terminal.sort_unstable();
+                assert_eq!(sorted, on_terminal, "{args:?}");
+                assert!(terminal.contains(&out) || args[0] == "verify", "{args:?}");
+            }
+            let no = both(holdall(at).env("HOLDALL_PRETTY", "0"));
+            assert_eq!(no, both(&mut holdall(at)), "{args:?}");
+        }
+    }
+
+    #[test]
+    fn pretty_changes_no_form_for_programs() {
+        let directory = files();
+        let at = directory.path();
+        for verb in ["info", "ls", "stat", "layout", "verify", "digest", "meta"] {
+            let plain = run(at, &[verb, "--json", "good.ra"]);
+            assert_eq!(
+                run(at, &[verb, "--json", "good.ra", "--pretty"]).expect(0),
+                plain.expect(0),
+                "{verb}"
+            );
+        }
+        for format in ["csv", "json", "raw", "npy"] {
+            let bytes = |more: &[&str]| {
+                let args = [&["cat", "good.ra", "--format", format], more].concat();
+                holdall(at).args(args).output().unwrap()
+            };
+            assert_eq!(bytes(&["--pretty"]), bytes(&[]), "{format}");
+            assert!(bytes(&[]).status.success(), "{format}");
+        }
     }
 
     #[test]
