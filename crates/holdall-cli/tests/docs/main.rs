@@ -2,9 +2,11 @@
 //!
 //! `cargo xtask docs` writes answers and reference anew.
 
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 mod page;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
+mod pseudo_terminal;
+#[cfg(target_os = "linux")]
 mod sessions;
 
 use std::path::{Path, PathBuf};

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::{env, fs, thread};
 
 use crate::page::{Block, BlockKind, matches};
+use crate::pseudo_terminal::shown;
 use crate::{RUNNER, repository, writes_goldens};
 
 /// Line between the answers of a page: no command prints it.
@@ -146,7 +147,7 @@ struct Answer {
 
 /// The answer of each step: both streams as a terminal shows them, from one shell, so that `cd` and variables stay.
 fn run(blocks: &[Block], desk: &Path, programs: &Path) -> Vec<Answer> {
-    let mut script = String::from("exec 2>&1\n");
+    let mut script = String::new();
     for block in blocks {
         for step in &block.steps {
             let command = match block.kind {
@@ -161,21 +162,11 @@ fn run(blocks: &[Block], desk: &Path, programs: &Path) -> Vec<Answer> {
     let mut path = OsString::from(programs);
     path.push(":");
     path.push(env::var_os("PATH").unwrap_or_default());
-    let output = Command::new("sh")
-        .args(["-c", &script])
-        .current_dir(desk)
-        .env("PATH", path)
-        .env("HOME", desk)
-        .env("COLUMNS", "100")
-        .env("HOLDALL_PRETTY", "1")
-        .env("NO_COLOR", "1")
-        .env("TZ", "UTC")
-        .env("LC_ALL", "C.UTF-8")
-        .stdin(Stdio::null())
-        .stderr(Stdio::inherit())
-        .output()
-        .expect("a shell");
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &script]).current_dir(desk).env("PATH", path).env("HOME", desk);
+    // Without CI programs show progress.
+    let settings = [("TERM", "xterm"), ("COLUMNS", "100"), ("NO_COLOR", "1"), ("CI", "1"), ("TZ", "UTC"), ("LC_ALL", "C.UTF-8")];
+    let text = shown(shell.envs(settings));
     let mut answers = Vec::new();
     let mut lines: Vec<String> = Vec::new();
     for line in text.lines() {
