@@ -5,11 +5,12 @@ from __future__ import annotations
 import doctest
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import TESTDATA
+from conftest import PEERS, TESTDATA
 
 import holdall
 from holdall._holdall import command
@@ -38,6 +39,40 @@ def test_tutorials_say_what_happens(name: str, tmp_path: Path, monkeypatch: pyte
     failed, tried = doctest.testfile(str(ROOT / f"docs/tutorials/{name}.md"), module_relative=False)
     assert failed == 0
     assert tried >= 15
+
+
+def test_recipes_say_what_happens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert command(["holdall", "samples", "--force", "-o", "."]) == 0
+    failed, tried = doctest.testfile(str(ROOT / "docs/recipes.md"), module_relative=False)
+    assert failed == 0
+    assert tried > 20
+
+
+FITS_PRODUCT = """
+import doctest, io, sys
+import asdf, numpy
+from astropy.io import fits
+inside = io.BytesIO()
+asdf.AsdfFile({"meta": {"telescope": "JWST"}, "gain": numpy.arange(6.0)}).write_to(inside)
+row = numpy.frombuffer(inside.getvalue(), "u1")[None, :]
+column = fits.Column(array=row, format=f"{row.size}B", name="ASDF_METADATA")
+table = fits.BinTableHDU.from_columns([column], name="ASDF")
+pixels = fits.ImageHDU(numpy.ones((4, 4), "f4"), name="SCI")
+fits.HDUList([fits.PrimaryHDU(), pixels, table]).writeto("jw_cal.fits")
+sys.exit(doctest.testfile(sys.argv[1], module_relative=False).failed)
+"""
+
+
+def test_asdf_is_taken_out_of_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The peers' Python has astropy, which writes the product as stdatamodels does, and runs the page."""
+    monkeypatch.chdir(tmp_path)
+    subprocess.run([str(PEERS), "-c", FITS_PRODUCT, str(ROOT / "docs/jwst.md")], check=True)
+    with holdall.open("jw_cal.asdf") as product:
+        assert product.meta["meta"]["telescope"] == "JWST"
+        assert product["gain"][...].tolist() == [0, 1, 2, 3, 4, 5]
+    with pytest.raises(holdall.WrongFormatError, match="FITS"):
+        holdall.open("jw_cal.fits")
 
 
 def test_every_tutorial_is_run() -> None:
