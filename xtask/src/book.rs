@@ -1,6 +1,7 @@
 //! `book`: the pages of docs/ as a site, and a check of every link in it.
 
 mod html;
+mod staged;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -21,7 +22,9 @@ pub(crate) fn book(repo: &Repo, args: &[String]) -> Result<Outcome> {
     flags(args, [])?;
     let tools = installed(repo, "mdbook", MDBOOK_VERSION)?;
     let site = repo.target()?.join("book");
-    Step::new(repo, "mdbook").args(["build", "docs", "--dest-dir"]).arg(&site).tools(&tools).run()?;
+    let pages = repo.target()?.join("book-pages");
+    staged::stage(repo, &pages)?;
+    Step::new(repo, "mdbook").arg("build").arg(&pages).arg("--dest-dir").arg(&site).tools(&tools).run()?;
     let files = files_below(&site)?;
     let mut pages = BTreeMap::new();
     for file in files.iter().filter(|file| is_page(file)) {

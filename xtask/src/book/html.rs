@@ -25,7 +25,7 @@ impl Page {
     }
 }
 
-/// What is between `<` and `>`, without scripts, styles and comments.
+/// Tags, without their angle brackets, of a page without scripts, styles and comments.
 fn tags(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
