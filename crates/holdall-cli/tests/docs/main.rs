@@ -2,12 +2,15 @@
 //!
 //! `cargo xtask docs` writes answers and reference anew.
 
+mod commands_in_text;
 #[cfg(target_os = "linux")]
 mod page;
 #[cfg(target_os = "linux")]
 mod pseudo_terminal;
 #[cfg(target_os = "linux")]
 mod sessions;
+#[cfg(target_os = "linux")]
+mod terminal_picture;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -26,6 +29,18 @@ fn writes_goldens() -> bool {
 fn repository() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     root.canonicalize().expect("the repository")
+}
+
+/// Folders of pages that people read, from the top of the repository.
+const PAGES: &[&str] = &["", "docs", "docs/tutorials", "docs/formats"];
+
+fn page_files(root: &Path) -> Vec<PathBuf> {
+    let folder = |folder: &&str| fs::read_dir(root.join(folder)).expect("a folder of pages");
+    let entries = PAGES.iter().flat_map(folder).map(|entry| entry.expect("an entry").path());
+    let mut pages: Vec<PathBuf> =
+        entries.filter(|page| page.extension().is_some_and(|extension| extension == "md")).collect();
+    pages.sort();
+    pages
 }
 
 #[test]

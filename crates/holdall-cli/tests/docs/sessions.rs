@@ -7,9 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, thread};
 
+use tempfile::TempDir;
+
 use crate::page::{Block, BlockKind, matches};
 use crate::pseudo_terminal::shown;
-use crate::{RUNNER, repository, writes_goldens};
+use crate::{RUNNER, page_files, repository, writes_goldens};
 
 /// Line between the answers of a page: no command prints it.
 const MARK: &str = "\u{1}answer ends with";
@@ -17,18 +19,13 @@ const MARK: &str = "\u{1}answer ends with";
 /// Line of a page whose commands are typed in the folder of the samples.
 const IN_SAMPLES: &str = "<!-- typed in the folder of `holdall samples` -->";
 
-/// Folders whose pages have sessions.
-const PAGES: &[&str] = &["", "docs", "docs/tutorials", "docs/formats"];
-
 #[test]
 fn sessions() {
     let root = repository();
-    let programs = tempfile::tempdir().expect("a folder");
-    install(programs.path());
-    let pages: Vec<PathBuf> = PAGES.iter().flat_map(|folder| pages_in(&root.join(folder))).collect();
+    let pages = page_files(&root);
     let of_page = |page: &PathBuf| {
         let name = page.strip_prefix(&root).expect("a page of ours").display().to_string();
-        Page { name, path: page.clone() }.check(&root, programs.path())
+        Page { name, path: page.clone() }.check(&root)
     };
     let halves: Vec<Vec<PathBuf>> = pages.chunks(pages.len().div_ceil(2)).map(<[PathBuf]>::to_vec).collect();
     let problems: Vec<String> = thread::scope(|scope| {
@@ -41,25 +38,58 @@ fn sessions() {
     assert!(problems.is_empty(), "{}\n(`cargo xtask docs` writes answers anew)", problems.join("\n"));
 }
 
-fn pages_in(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).expect("a folder of pages");
-    let mut pages: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
-    pages.retain(|page| page.extension().is_some_and(|extension| extension == "md"));
-    pages.sort();
-    pages
+/// An empty folder to type in, and the command on the path.
+pub struct Desk {
+    folder: TempDir,
+    programs: TempDir,
 }
 
-/// The command under its name, started by another program where this machine cannot: see `cargo xtask cross`.
-fn install(folder: &Path) {
-    let program = env!("CARGO_BIN_EXE_holdall");
-    let path = folder.join("holdall");
-    match env::var_os(RUNNER) {
-        None => symlink(program, path).expect("a link"),
-        Some(runner) => {
-            let script = format!("#!/bin/sh\nexec {} '{program}' \"$@\"\n", runner.display());
-            fs::write(&path, script).expect("a file");
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a program");
+impl Desk {
+    pub fn new() -> Self {
+        let desk = Self {
+            folder: tempfile::tempdir().expect("a folder"),
+            programs: tempfile::tempdir().expect("a folder"),
+        };
+        desk.install();
+        desk
+    }
+
+    /// Puts the command under its name, started by another program where this machine cannot: see `cargo xtask cross`.
+    fn install(&self) {
+        let program = env!("CARGO_BIN_EXE_holdall");
+        let path = self.programs.path().join("holdall");
+        match env::var_os(RUNNER) {
+            None => symlink(program, path).expect("a link"),
+            Some(runner) => {
+                let script = format!("#!/bin/sh\nexec {} '{program}' \"$@\"\n", runner.display());
+                fs::write(&path, script).expect("a file");
+                fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a program");
+            }
         }
+    }
+
+    pub fn write_samples(&self) {
+        let mut samples = Command::new(self.programs.path().join("holdall"));
+        let made = samples.args(["samples", "--force", "-o"]).arg(self.folder.path()).output();
+        assert!(made.expect("holdall runs").status.success(), "the samples");
+    }
+
+    /// The settings of a person at a terminal of 100 columns.
+    pub fn prepare<'c>(&self, command: &'c mut Command) -> &'c mut Command {
+        let mut path = OsString::from(self.programs.path());
+        path.push(":");
+        path.push(env::var_os("PATH").unwrap_or_default());
+        command.current_dir(&self.folder).env("PATH", path).env("HOME", self.folder.path());
+        // Without CI programs show progress.
+        let settings = [
+            ("TERM", "xterm"),
+            ("COLUMNS", "100"),
+            ("NO_COLOR", "1"),
+            ("CI", "1"),
+            ("TZ", "UTC"),
+            ("LC_ALL", "C.UTF-8"),
+        ];
+        command.envs(settings)
     }
 }
 
@@ -70,22 +100,20 @@ struct Page {
 
 impl Page {
     /// Runs the page, and compares or writes its answers; returns what differs.
-    fn check(&self, root: &Path, programs: &Path) -> Vec<String> {
+    fn check(&self, root: &Path) -> Vec<String> {
         let text = fs::read_to_string(&self.path).expect("a page").replace("\r\n", "\n");
         let blocks = Block::of_page(&text);
         if blocks.is_empty() {
             return Vec::new();
         }
-        let desk = tempfile::tempdir().expect("a folder");
+        let desk = Desk::new();
         if text.contains("testdata/") {
-            symlink(root.join("testdata"), desk.path().join("testdata")).expect("a link");
+            symlink(root.join("testdata"), desk.folder.path().join("testdata")).expect("a link");
         }
         if text.lines().any(|line| line == IN_SAMPLES) {
-            let mut samples = Command::new(programs.join("holdall"));
-            let made = samples.args(["samples", "--force", "-o"]).arg(desk.path()).output();
-            assert!(made.expect("holdall runs").status.success(), "the samples");
+            desk.write_samples();
         }
-        let mut answers = run(&blocks, desk.path(), programs).into_iter();
+        let mut answers = run(&blocks, &desk).into_iter();
         let mut problems = Vec::new();
         let mut replaced = BTreeMap::new();
         for block in &blocks {
@@ -146,7 +174,7 @@ struct Answer {
 }
 
 /// The answer of each step: both streams as a terminal shows them, from one shell, so that `cd` and variables stay.
-fn run(blocks: &[Block], desk: &Path, programs: &Path) -> Vec<Answer> {
+fn run(blocks: &[Block], desk: &Desk) -> Vec<Answer> {
     let mut script = String::new();
     for block in blocks {
         for step in &block.steps {
@@ -159,14 +187,8 @@ fn run(blocks: &[Block], desk: &Path, programs: &Path) -> Vec<Answer> {
                 &format!("{command}\n__status=$?; printf '\\n{MARK} %s\\n' $__status; (exit $__status)\n");
         }
     }
-    let mut path = OsString::from(programs);
-    path.push(":");
-    path.push(env::var_os("PATH").unwrap_or_default());
     let mut shell = Command::new("sh");
-    shell.args(["-c", &script]).current_dir(desk).env("PATH", path).env("HOME", desk);
-    // Without CI programs show progress.
-    let settings = [("TERM", "xterm"), ("COLUMNS", "100"), ("NO_COLOR", "1"), ("CI", "1"), ("TZ", "UTC"), ("LC_ALL", "C.UTF-8")];
-    let text = shown(shell.envs(settings));
+    let text = shown(desk.prepare(shell.args(["-c", &script])));
     let mut answers = Vec::new();
     let mut lines: Vec<String> = Vec::new();
     for line in text.lines() {
