@@ -41,6 +41,13 @@ def test_tutorials_say_what_happens(name: str, tmp_path: Path, monkeypatch: pyte
     assert tried >= 15
 
 
+def test_references_read_as_the_page_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    failed, tried = doctest.testfile(str(ROOT / "docs/coming-from-kerchunk.md"), module_relative=False)
+    assert failed == 0
+    assert tried > 5
+
+
 def test_recipes_say_what_happens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert command(["holdall", "samples", "--force", "-o", "."]) == 0
