@@ -89,3 +89,8 @@ pub use verify::{verify, verify_with};
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/library.md")]
 pub struct LibraryGuide;
+
+/// The README of the repository, whose example is compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct FrontPage;
