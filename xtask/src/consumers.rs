@@ -34,8 +34,8 @@ const BANNED: &[(&str, &[&str])] = &[
     ),
     ("asdf-only", &["rmp", "serde_json", "zfp", "arrow", "parquet"]),
     ("yaml11-only", &["zstd", "bzip2", "flate2", "rmp", "serde_yaml", "serde_json", "regex"]),
-    ("rawarray-only", &["zstd", "bzip2", "libbz2", "yaml", "serde_yaml", "rmp"]),
-    ("blosc2-frame-only", &["bzip2", "libbz2", "yaml", "serde_yaml", "serde_json", "zfp"]),
+    ("rawarray-only", &["zstd", "bzip2", "libbz2", "yaml", "holdall-yaml", "serde_yaml", "rmp"]),
+    ("blosc2-frame-only", &["bzip2", "libbz2", "yaml", "holdall-yaml", "serde_yaml", "serde_json", "zfp"]),
     (
         "gsd-only",
         &[
@@ -46,6 +46,7 @@ const BANNED: &[(&str, &[&str])] = &[
             "flate2",
             "zlib",
             "yaml",
+            "holdall-yaml",
             "serde_yaml",
             "rmp",
             "arrow",

@@ -45,21 +45,21 @@ struct Run {
 
 const RUNS: &[Run] = &[
     Run {
-        package: "container-core",
+        package: "holdall-container-core",
         features: &["--features", "journal,serde"],
         tests: &[],
         // Files, of which Miri has the simplest alone.
         not: &["source::late::", "write::directory::", "write::storage::", "write::tests::"],
     },
     Run {
-        package: "container-codecs",
+        package: "holdall-container-codecs",
         // Without the other codecs: they are the libraries of others, one of them in C.
         features: &["--no-default-features", "--features", "checksums,lz4,zlib"],
         tests: &[],
         not: &[],
     },
     Run {
-        package: "blosc-chunk",
+        package: "holdall-blosc-chunk",
         features: &[],
         // The plain form of the kernels, which Miri takes for want of vectors. Not what decodes zstd, which is C.
         tests: &[

@@ -19,13 +19,16 @@ const SAMPLE: usize = 100;
 const GOAL: usize = 90;
 
 pub(crate) fn mutants(repo: &Repo, args: &[String]) -> Result<Outcome> {
-    let [package] = args else { return Err(Usage("mutants takes the name of one crate".into()).into()) };
+    let [krate] = args else { return Err(Usage("mutants takes the name of one crate".into()).into()) };
+    let manifest = format!("crates/{krate}/Cargo.toml");
+    let package = repo.packages("Cargo.toml")?.into_iter().find(|package| package.manifest == manifest);
+    let package = package.with_context(|| format!("there is no crate {krate} below crates/"))?.name;
     let tools = tools::installed(repo, "cargo-mutants", VERSION)?;
-    let of_package = ["mutants", "--package", package, "--all-features"];
+    let of_package = ["mutants", "--package", &package, "--all-features"];
     let list = Step::cargo(repo).args(of_package).arg("--list").tools(&tools).stdout()?;
     let all = list.lines().count();
     let shards = all.div_ceil(SAMPLE).max(1);
-    let folder = repo.target()?.join("mutants").join(package);
+    let folder = repo.target()?.join("mutants").join(krate);
     fs::create_dir_all(&folder)?;
     let run = Step::cargo(repo)
         .args(of_package)
@@ -41,7 +44,7 @@ pub(crate) fn mutants(repo: &Repo, args: &[String]) -> Result<Outcome> {
         Err(error) => return Err(run.err().unwrap_or(error)),
     };
     println!("\n| crate | mutants | tested | viable | caught | of 100 |\n|---|--:|--:|--:|--:|--:|");
-    println!("{}", sample.row(package, all));
+    println!("{}", sample.row(krate, all));
     sample.missed.iter().for_each(|name| println!("not caught: {name}"));
     if sample.percent() < GOAL {
         bail!("{} of 100 mutants are caught, {GOAL} are the goal", sample.percent());
@@ -71,10 +74,10 @@ impl Sample {
     }
 
     /// The line of the table in docs/contributing.md.
-    fn row(&self, package: &str, all: usize) -> String {
+    fn row(&self, krate: &str, all: usize) -> String {
         let tested = self.viable() + self.unviable;
         let (viable, caught, percent) = (self.viable(), self.caught, self.percent());
-        format!("| `{package}` | {all} | {tested} | {viable} | {caught} | {percent} |")
+        format!("| `{krate}` | {all} | {tested} | {viable} | {caught} | {percent} |")
     }
 }
 

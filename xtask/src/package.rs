@@ -10,6 +10,9 @@ use crate::{Outcome, flags};
 /// Files that every package holds, beside its source.
 const NEEDED: [&str; 3] = ["README.md", "LICENSE-MIT", "LICENSE-APACHE"];
 
+/// Beginning of every name in the registry.
+const PREFIX: &str = "holdall";
+
 /// Limits of the registry.
 const MAX_WORDS: usize = 5;
 const MAX_LETTERS: usize = 20;
@@ -48,6 +51,11 @@ pub(crate) fn package(repo: &Repo, args: &[String]) -> Result<Outcome> {
 /// Lists the fields that the manifest, in the output of `cargo metadata`, lacks.
 fn manifest_problems(package: &Value) -> Vec<String> {
     let mut problems = Vec::new();
+    if package["name"].as_str().is_none_or(|name| name != PREFIX && !name.starts_with(&format!("{PREFIX}-")))
+    {
+        problems
+            .push(format!("its name does not begin with {PREFIX}: the registry has others of such names"));
+    }
     for field in ["description", "license", "readme", "rust_version"] {
         if package[field].as_str().is_none_or(str::is_empty) {
             problems.push(format!("no {field} in its manifest"));
@@ -93,16 +101,19 @@ mod tests {
     #[test]
     fn complete_manifest_passes_and_each_missing_field_is_reported() {
         let whole = json!({
-            "description": "d", "license": "MIT", "readme": "README.md", "rust_version": "1.89",
+            "name": "holdall-a", "description": "d", "license": "MIT", "readme": "README.md", "rust_version": "1.89",
             "keywords": ["a"], "categories": ["science"],
             "dependencies": [{"name": "core", "path": "../core", "req": "^0.1.0", "kind": null}],
         });
         assert_eq!(manifest_problems(&whole), Vec::<String>::new());
-        for field in ["description", "license", "readme", "rust_version", "keywords", "categories"] {
+        for field in ["name", "description", "license", "readme", "rust_version", "keywords", "categories"] {
             let mut lacking = whole.clone();
             lacking[field] = Value::Null;
             assert_eq!(manifest_problems(&lacking).len(), 1, "{field}");
         }
+        let mut lacking = whole.clone();
+        lacking["name"] = json!("holdalls");
+        assert_eq!(manifest_problems(&lacking).len(), 1);
         let mut lacking = whole.clone();
         lacking["dependencies"][0]["req"] = json!("*");
         assert_eq!(manifest_problems(&lacking).len(), 1);

@@ -28,7 +28,7 @@ pub(crate) struct Package {
     /// Its manifest, relative to the root, with `/`.
     pub(crate) manifest: String,
     pub(crate) features: Vec<String>,
-    /// Dependencies that its users build with it: not its dev-dependencies.
+    /// Dependencies that its users build with it, not its dev-dependencies: ours by folder, which is how their dependents call them.
     pub(crate) dependencies: Vec<String>,
     pub(crate) binaries: Vec<String>,
 }
@@ -100,7 +100,7 @@ impl Repo {
         let dependencies = package["dependencies"].as_array()?.iter();
         let dependencies = dependencies
             .filter(|dependency| dependency["kind"].as_str() != Some("dev"))
-            .map(|dependency| Some(dependency["name"].as_str()?.to_owned()))
+            .map(|dependency| Some(dependency_name(dependency)?.to_owned()))
             .collect::<Option<Vec<_>>>()?;
         let binaries = package["targets"].as_array()?.iter();
         let binaries = binaries
@@ -184,6 +184,12 @@ impl Repo {
     }
 }
 
+/// The name by which rules call a dependency in the output of `cargo metadata`: the folder of one of ours, the package of another.
+fn dependency_name(dependency: &Value) -> Option<&str> {
+    let folder = dependency["path"].as_str().and_then(|path| Path::new(path).file_name()?.to_str());
+    folder.or_else(|| dependency["name"].as_str())
+}
+
 /// The folders in `dir`, by name.
 ///
 /// # Errors
@@ -203,6 +209,15 @@ pub(crate) fn folders(dir: &Path) -> Result<Vec<PathBuf>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn dependencies_are_called_by_folder_or_by_package() {
+        let name = |dependency: Value| dependency_name(&dependency).map(str::to_owned);
+        let ours =
+            serde_json::json!({"name": "holdall-gsd", "rename": "gsd", "path": "/src/holdall/crates/gsd"});
+        assert_eq!(name(ours).as_deref(), Some("gsd"));
+        assert_eq!(name(serde_json::json!({"name": "zstd", "rename": "z"})).as_deref(), Some("zstd"));
+    }
 
     #[test]
     fn an_unpacked_archive_is_listed_without_what_was_built() {

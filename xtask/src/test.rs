@@ -10,7 +10,7 @@ use crate::{Outcome, flags, python, wheel};
 pub(crate) const PYTHON: &str = "HOLDALL_PYTHON";
 
 /// Packages that are tested as users have them: they have all code that is unsafe or wraps.
-const OPTIMISED: &[&str] = &["container-core", "container-codecs", "blosc-chunk"];
+const OPTIMISED: &[&str] = &["holdall-container-core", "holdall-container-codecs", "holdall-blosc-chunk"];
 /// Profile settings of those packages. Codecs of others are so in all tests (Cargo.toml).
 const AS_FOR_USERS: [&str; 3] = ["opt-level=3", "debug-assertions=false", "overflow-checks=false"];
 

@@ -1,4 +1,4 @@
-//! Lists the arrays of an ASDF file, and prints a cutout of one: `cargo run -p asdf --example cutout FILE.asdf PATH`.
+//! Lists the arrays of an ASDF file, and prints a cutout of one: `cargo run -p holdall-asdf --example cutout FILE.asdf PATH`.
 #![allow(clippy::print_stdout)]
 
 fn main() -> asdf::Result<()> {

@@ -1,4 +1,4 @@
-//! Writes an image and its metadata to an ASDF file, compressed, and reads both: `cargo run -p asdf --example write_image`.
+//! Writes an image and its metadata to an ASDF file, compressed, and reads both: `cargo run -p holdall-asdf --example write_image`.
 #![allow(clippy::print_stdout)]
 
 use asdf::Array;

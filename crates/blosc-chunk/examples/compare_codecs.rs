@@ -1,4 +1,4 @@
-//! Sizes of a file's bytes as one Blosc chunk, by codec and filter: `cargo run -p blosc-chunk --example compare_codecs FILE TYPESIZE`.
+//! Sizes of a file's bytes as one Blosc chunk, by codec and filter: `cargo run -p holdall-blosc-chunk --example compare_codecs FILE TYPESIZE`.
 #![allow(clippy::print_stdout)]
 
 use blosc_chunk::{BloscVersion, Compressor, Encoder, Params, Pipeline, SplitMode};

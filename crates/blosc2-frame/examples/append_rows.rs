@@ -1,4 +1,4 @@
-//! Grows an array in a `.b2nd` file row by row, and reads a column: `cargo run -p blosc2-frame --example append_rows`.
+//! Grows an array in a `.b2nd` file row by row, and reads a column: `cargo run -p holdall-blosc2-frame --example append_rows`.
 #![allow(clippy::print_stdout)]
 
 use blosc2_frame::b2nd::{NdArray, NdEditor, NdOptions};

@@ -1,4 +1,4 @@
-//! Writes an array to a Bloscpack file and reads some of its rows: `cargo run -p bloscpack --example array`.
+//! Writes an array to a Bloscpack file and reads some of its rows: `cargo run -p holdall-bloscpack --example array`.
 #![allow(clippy::print_stdout)]
 
 use bloscpack::{Array, File, WriteOptions, write_array};

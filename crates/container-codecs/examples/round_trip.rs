@@ -1,4 +1,4 @@
-//! Encodes the same bytes with every codec that is compiled in: `cargo run -p container-codecs --example round_trip`.
+//! Encodes the same bytes with every codec that is compiled in: `cargo run -p holdall-container-codecs --example round_trip`.
 #![allow(clippy::print_stdout)]
 
 use container_codecs::{built_in, checksum::Algorithm};

@@ -1,4 +1,4 @@
-//! Reads part of a `.npy` file by its selection in numpy's syntax: `cargo run -p container-core --example npy_cutout FILE.npy "::2, 0"`.
+//! Reads part of a `.npy` file by its selection in numpy's syntax: `cargo run -p holdall-container-core --example npy_cutout FILE.npy "::2, 0"`.
 #![allow(clippy::print_stdout)]
 
 use container_core::format::Input;

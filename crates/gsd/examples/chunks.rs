@@ -1,4 +1,4 @@
-//! Reads a chunk of a frame by its name, or some rows of it: `cargo run -p gsd --example chunks FILE.gsd FRAME NAME`.
+//! Reads a chunk of a frame by its name, or some rows of it: `cargo run -p holdall-gsd --example chunks FILE.gsd FRAME NAME`.
 #![allow(clippy::print_stdout)]
 
 fn main() -> gsd::Result<()> {

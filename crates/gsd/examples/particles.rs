@@ -1,4 +1,4 @@
-//! Prints each frame's step and mean position: `cargo run -p gsd --example particles TRAJECTORY.gsd`.
+//! Prints each frame's step and mean position: `cargo run -p holdall-gsd --example particles TRAJECTORY.gsd`.
 #![allow(clippy::print_stdout)]
 
 use gsd::hoomd::Trajectory;

@@ -1,4 +1,4 @@
-//! Writes a column-major array, and borrows it from the mapped file: `cargo run -p rawarray --example column_major`.
+//! Writes a column-major array, and borrows it from the mapped file: `cargo run -p holdall-rawarray --example column_major`.
 #![allow(clippy::print_stdout)]
 
 use rawarray::{File, RawArray};
