@@ -16,6 +16,7 @@ const SESSION: &[&str] = &[
     "holdall verify damaged.blp",
     "holdall repair damaged.blp -o saved.blp",
     "holdall convert image.asdf::roman/data image.b2nd --codec zstd --verify",
+    "holdall digest image.asdf::roman/data image.b2nd",
 ];
 
 /// Sequences that switch bold on and all off.
