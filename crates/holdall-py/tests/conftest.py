@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import sys
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 ROOT = Path(__file__).resolve().parents[3]
 TESTDATA = ROOT / "testdata"
@@ -37,6 +43,26 @@ def image() -> Path:
 def array() -> np.ndarray:
     """24 numbers."""
     return np.arange(24, dtype="<f4").reshape(4, 6)
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    """Two processes of one thread each, which are started again when they die."""
+    import dask
+    from distributed import Client, LocalCluster
+
+    with (
+        warnings.catch_warnings(),
+        dask.config.set({"distributed.admin.log-format": "", "distributed.logging.distributed": "critical"}),
+    ):
+        warnings.simplefilter("ignore")
+        with (
+            LocalCluster(
+                n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+            ) as cluster,
+            Client(cluster) as client,
+        ):
+            yield client
 
 
 def same_bits(a: object, b: object) -> bool:

@@ -5,44 +5,24 @@ from __future__ import annotations
 import os
 import signal
 import time
-import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import asdf
 import blosc2
-import dask
 import dask.array as da
 import numpy as np
 import psutil
 import pytest
 import xarray as xr
 from conftest import same_bits
-from distributed import Client, LocalCluster, as_completed
+from distributed import Client, as_completed
 from five import asdf_read, b2nd_read, bloscpack, bloscpack_read, gsd_read, rng, trajectory
 from test_remote import served
 
 import holdall
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="workers are killed as POSIX does it")
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[Client]:
-    """Two processes of one thread each, which are started again when they die."""
-    with (
-        warnings.catch_warnings(),
-        dask.config.set({"distributed.admin.log-format": "", "distributed.logging.distributed": "critical"}),
-    ):
-        warnings.simplefilter("ignore")
-        with (
-            LocalCluster(
-                n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
-            ) as cluster,
-            Client(cluster) as client,
-        ):
-            yield client
 
 
 @pytest.fixture(scope="module")

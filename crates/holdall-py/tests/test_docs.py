@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import doctest
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import asdf
 import numpy as np
 import pytest
 from conftest import PEERS, TESTDATA
 
 import holdall
 from holdall._holdall import command
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 ROOT = Path(__file__).resolve().parents[3]
 TUTORIALS = ["archivist", "astronomer", "mri", "pydata", "simulator"]
@@ -54,6 +60,21 @@ def test_recipes_say_what_happens(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     failed, tried = doctest.testfile(str(ROOT / "docs/recipes.md"), module_relative=False)
     assert failed == 0
     assert tried > 20
+
+
+def test_means_of_many_files_are_computed_as_the_page_shows(client: Client, tmp_path: Path) -> None:
+    """The block of docs/scaling.md, over more files than one task opens."""
+    values = np.random.default_rng(1).random((130, 4, 6))
+    paths = [str(tmp_path / f"{number:03}.asdf") for number in range(len(values))]
+    for path, image in zip(paths, values, strict=True):
+        asdf.AsdfFile({"image": image}).write_to(path)
+    (block,) = re.findall("^```python\n(.*?)^```$", (ROOT / "docs/scaling.md").read_text(), re.DOTALL | re.MULTILINE)
+    # A function of `__main__` is sent to the workers by value.
+    names = {"__name__": "__main__", "paths": paths, "client": client}
+    exec(compile(block, "scaling.md", "exec"), names)
+    lists, means = names["lists"], names["means"]
+    assert [len(one) for one in lists] == [100, 30]
+    assert np.allclose(np.concatenate(means), values.mean(axis=(1, 2)), rtol=1e-14, atol=0)
 
 
 FITS_PRODUCT = """
