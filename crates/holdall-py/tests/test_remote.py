@@ -19,6 +19,7 @@ import pytest
 from conftest import TESTDATA, same_bits
 
 import holdall
+import holdall.rawarray
 
 FILES = [
     "asdf/ok/image.asdf",
@@ -106,6 +107,16 @@ def test_functions_take_urls(tmp_path: Path) -> None:
         assert same_bits(holdall.open(tmp_path / "new.b2nd")["data"][...].astype("<f4"), values.astype("<f4"))
         with pytest.raises(FileNotFoundError, match="404"):
             holdall.open(f"{url}/none.ra")
+
+
+def test_rawarrays_functions_take_urls() -> None:
+    with served(TESTDATA / "rawarray/odd") as (address, _):
+        url = f"{address}/trailer_text.ra"
+        assert holdall.rawarray.trailer(url) == b"acquired on a rainy day\n"
+        assert (
+            holdall.rawarray.read(url).tolist()
+            == holdall.rawarray.read(TESTDATA / "rawarray/odd/trailer_text.ra").tolist()
+        )
 
 
 def test_options_reach_the_server_and_no_message() -> None:

@@ -77,13 +77,11 @@ def trailer(filename: StrPath) -> bytes:
     Raises what `read` raises, for the header alone.
     """
     with _open(filename) as file:
-        parts = [segment for segment in file.layout() if segment.role == "trailer"]
-    with open(filename, "rb") as raw:
-        found = []
-        for part in parts:
-            raw.seek(part.start)
-            found.append(raw.read(part.stop - part.start))
-    return b"".join(found)
+        try:
+            bytes_after: NDArray[Any] = file["trailer"][...]
+        except KeyError:
+            return b""
+        return bytes_after.tobytes()
 
 
 def _open(filename: StrPath) -> File:
