@@ -1,12 +1,24 @@
 //! The widths and outlines of letters.
 
-use ttf_parser::{Face, OutlineBuilder};
+use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
 /// DejaVu Sans: Latin, Greek, and characters of formulas.
-const FONT: &[u8] = include_bytes!("../fonts/DejaVuSans-subset.ttf");
+pub(crate) const FONT: &[u8] = include_bytes!("../fonts/DejaVuSans-subset.ttf");
 
 /// The embedded font; widths are 0 where it cannot be parsed.
 pub(crate) struct Font(Option<Face<'static>>);
+
+/// Measures of a font, in thousandths of its size.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Metrics {
+    /// Left, lower, right and upper end of all letters.
+    pub(crate) bounds: [f64; 4],
+    pub(crate) ascent: f64,
+    /// Negative.
+    pub(crate) descent: f64,
+    /// Height of capital letters.
+    pub(crate) capitals: f64,
+}
 
 impl Font {
     pub(crate) fn new() -> Self {
@@ -17,6 +29,30 @@ impl Font {
     pub(crate) fn width(&self, text: &str, size: f64) -> f64 {
         let Some(face) = &self.0 else { return 0.0 };
         text.chars().map(|letter| advance(face, letter)).sum::<f64>() * scale(face, size)
+    }
+
+    /// The glyph of a letter; 0, a box, where the font lacks it.
+    pub(crate) fn glyph(&self, letter: char) -> u16 {
+        self.0.as_ref().and_then(|face| face.glyph_index(letter)).map_or(0, |glyph| glyph.0)
+    }
+
+    /// Width of a glyph at font size `size`.
+    pub(crate) fn advance(&self, glyph: u16, size: f64) -> f64 {
+        let Some(face) = &self.0 else { return 0.0 };
+        f64::from(face.glyph_hor_advance(GlyphId(glyph)).unwrap_or(0)) * scale(face, size)
+    }
+
+    /// Measures of all its letters.
+    pub(crate) fn metrics(&self) -> Metrics {
+        let Some(face) = &self.0 else { return Metrics::default() };
+        let of = |value: i16| f64::from(value) * scale(face, 1000.0);
+        let bounds = face.global_bounding_box();
+        Metrics {
+            bounds: [bounds.x_min, bounds.y_min, bounds.x_max, bounds.y_max].map(of),
+            ascent: of(face.ascender()),
+            descent: of(face.descender()),
+            capitals: of(face.capital_height().unwrap_or(face.ascender())),
+        }
     }
 
     /// Draws a line of text from (0, 0) to the right. The y axis points down.

@@ -27,6 +27,11 @@ impl Drawn {
         py.detach(|| self.0.svg()).map_err(raise)
     }
 
+    fn pdf<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| self.0.pdf()).map_err(raise)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.0.notes().to_vec()

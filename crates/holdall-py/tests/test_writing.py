@@ -206,6 +206,10 @@ def test_pictures(tmp_path: Path, image: Path, array: np.ndarray) -> None:
     assert picture.size == (320, 240) and picture._repr_png_().startswith(b"\x89PNG")
     assert (tmp_path / "a.png").read_bytes() == picture.png()
     assert "--cmap gray" in picture.command and picture.svg().startswith("<svg")
+    picture.save(tmp_path / "a.pdf")
+    assert (tmp_path / "a.pdf").read_bytes() == picture.pdf() and picture.pdf().startswith(b"%PDF-")
+    with pytest.raises(ValueError, match="extension"):
+        picture.save(tmp_path / "a.jpg")
     assert holdall.plot(f"{image}::roman/data[0]", hist=True).png()
     assert holdall.plot(array).png()
     with pytest.raises(holdall.UsageError):

@@ -20,7 +20,7 @@ use holdall::output_file::refuse_source;
 use holdall::views::field::OneField;
 use holdall_plot::{
     Colors, MAX_LINES, Origin, Palette, Picture, PlotData, Range, Rgba, Stretch, Style, View, heatmap,
-    histogram, lines, png, raster, region_text, sequences, sliced, svg, unit,
+    histogram, lines, raster, region_text, sequences, sliced, svg, unit,
 };
 
 use super::{open, shown};
@@ -31,13 +31,15 @@ use crate::progress::{ProgressReporter, ShowProgress};
 
 mod options;
 mod particles;
+mod picture_file;
 mod recipe;
 mod terminal;
 
 use options::Size;
+use picture_file::PictureFile;
 use recipe::Recipe;
 
-/// Draw a dataset as PNG, SVG or on the terminal
+/// Draw a dataset as PNG, SVG, PDF or on the terminal
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Two axes are a heat map, one is a line, a table of at most 8 columns that has at least 16 rows for each is a line for each column; of more axes, the leading ones (of column-major \
@@ -46,7 +48,7 @@ FILE::frames/N or FILE::particles/position[N].
 
 Larger planes than the picture are drawn by the means of blocks, longer lines by the least and greatest value in each column of pixels. \
 minmax is of the data, other --range rules look at what is drawn. The command that makes the same picture again, every choice spelled out, is told on standard error and \
-stored in the picture (PNG: Comment; SVG: desc).
+stored in the picture (PNG: Comment; SVG: desc; PDF: Subject).
 
 Examples:
   holdall plot scan.ra -o scan.png
@@ -60,7 +62,7 @@ pub struct Args {
     #[arg(value_name = "FILE")]
     file: OsString,
 
-    /// The picture, .png or .svg; default: the name of the file with .png, in this directory
+    /// The picture, .png, .svg or .pdf; default: the name of the file with .png, in this directory
     #[arg(short, long, value_name = "FILE", value_parser = local_path())]
     output: Option<PathBuf>,
 
@@ -166,8 +168,7 @@ impl Drawing {
     /// # Errors
     /// `Limit` for a picture over the limits.
     pub fn png(&self) -> container_core::Result<Vec<u8>> {
-        let pixels = raster(&self.drawn.picture.scene, &self.limits)?;
-        png(&pixels, self.drawn.picture.scene.dpi, Some(&self.recipe()))
+        self.file(PictureFile::Png)
     }
 
     /// The picture as SVG, with the command that makes it as its description.
@@ -176,6 +177,18 @@ impl Drawing {
     /// Those of pixels within it.
     pub fn svg(&self) -> container_core::Result<String> {
         svg(&self.drawn.picture.scene, Some(&self.recipe()))
+    }
+
+    /// The picture as PDF, with the command that makes it as its subject.
+    ///
+    /// # Errors
+    /// As [`Drawing::png`].
+    pub fn pdf(&self) -> container_core::Result<Vec<u8>> {
+        self.file(PictureFile::Pdf)
+    }
+
+    fn file(&self, kind: PictureFile) -> container_core::Result<Vec<u8>> {
+        kind.bytes(&self.drawn.picture.scene, &self.recipe(), &self.limits)
     }
 
     /// Width and height in pixels.
@@ -210,8 +223,6 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         }
     }
     let protocol = args.term.map(terminal::Term::protocol);
-    let is_svg =
-        output.as_deref().and_then(Path::extension).is_some_and(|end| end.eq_ignore_ascii_case("svg"));
     if output.as_deref().is_some_and(is_stream) && console.out.is_terminal() {
         return Err(
             Error::usage("binary output is not written to a terminal").with_hint("--term, or -o NEW.png")
@@ -258,12 +269,8 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let style = Style { size: args.size.map(|size| size.0), dpi: args.dpi, title: None, bare: false };
     let drawn = make(&style).on(&file)?;
     let recipe = drawn.recipe.with_end(&format!("-o {}", shell_word_of(path.as_os_str())));
-    let bytes = if is_svg {
-        svg(&drawn.picture.scene, Some(&recipe)).on(&file)?.into_bytes()
-    } else {
-        let pixels = raster(&drawn.picture.scene, &console.limits).on(&file)?;
-        png(&pixels, drawn.picture.scene.dpi, Some(&recipe)).on(&file)?
-    };
+    let kind = PictureFile::of(&path).on(&file)?;
+    let bytes = kind.bytes(&drawn.picture.scene, &recipe, &console.limits).on(&file)?;
     if is_stream(&path) {
         console.out.write_all(&bytes)?;
     } else {
@@ -317,13 +324,8 @@ impl Args {
             name.push(".png");
             return Ok(Some(name.into()));
         };
-        let end = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
-        match end.as_deref() {
-            Some("png" | "svg") => Ok(Some(path.clone())),
-            None if is_stream(path) => Ok(Some(path.clone())),
-            _ => Err(Error::usage("unknown extension of a picture (expected .png or .svg)")
-                .with_hint("-o NEW.png")),
-        }
+        PictureFile::of(path)?;
+        Ok(Some(path.clone()))
     }
 
     fn draw(

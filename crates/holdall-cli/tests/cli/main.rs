@@ -22,6 +22,7 @@ mod journals;
 mod json;
 mod limits;
 mod partly;
+mod pdf;
 mod pipes;
 mod plot;
 mod plugins;

@@ -201,7 +201,7 @@ fn undrawable_inputs_are_reported() {
         (&["ramp.npy", "--field", "t"], "has no fields"),
         (&["none.npy"], "no values to draw"),
         (&["ramp.npy", "--cmap", "nosuch"], "unknown colour map"),
-        (&["ramp.npy", "-o", "a.jpg"], ".png or .svg"),
+        (&["ramp.npy", "-o", "a.jpg"], ".png, .svg or .pdf"),
         (&["ramp.npy", "--slice", "5=0"], "no axis 5"),
         (&["ramp.npy", "--slice", "0=1,0=2"], "axis 0 is cut twice"),
         (&["two.gsd::frames/2"], "no frame 2"),

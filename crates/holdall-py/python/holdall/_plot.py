@@ -43,19 +43,23 @@ class Picture:
         """The picture as text of SVG."""
         return self._drawn.svg()
 
+    def pdf(self) -> bytes:
+        """The picture as a page of PDF, in bytes."""
+        return self._drawn.pdf()
+
     def save(self, path: StrPath, /, *, overwrite: bool = False) -> None:
         """Writes the picture to a file.
 
-        path : ends with .png or .svg
+        path : ends with .png, .svg or .pdf
         overwrite : True replaces an existing file
 
         Raises ValueError for another ending, FileExistsError, other OSErrors.
         """
         name = as_path(path)
         end = os.path.splitext(name)[1].lower()
-        if end not in (".png", ".svg"):
-            raise ValueError(f"unknown extension {end!r} of a picture (expected .png or .svg)")
-        data = self.png() if end == ".png" else self.svg().encode()
+        if end not in (".png", ".svg", ".pdf"):
+            raise ValueError(f"unknown extension {end!r} of a picture (expected .png, .svg or .pdf)")
+        data = self.svg().encode() if end == ".svg" else self.png() if end == ".png" else self.pdf()
         with open(name, "wb" if overwrite else "xb") as file:
             file.write(data)
 
@@ -86,7 +90,7 @@ def plot(
     """Draws a dataset, an address, a trajectory or an array: a heat map, lines, a histogram, particles in their box.
 
     data : "FILE::PATH[SEL]", an open file or dataset, or an array
-    to : a .png or .svg file to write as well
+    to : a .png, .svg or .pdf file to write as well
     width, height : pixels, from 16 to 20,000; with one of them, the picture is 4 by 3
     overwrite : True replaces an existing file `to`
     threads : most threads that are used; None for `set_threads`
