@@ -62,6 +62,8 @@ const NOT_EMULATED: &[(&str, &str)] = &[
     ("every_type_of_the_reference_is_read_and_rewritten", LITTLE),
     ("files_reshaped_by_the_reference_are_recognised_and_repaired", LITTLE),
     ("pictures_are_the_same_every_time_and_by_their_recipes", DRAWN),
+    ("pictures_of_the_gallery_are_drawn_by_their_commands", DRAWN),
+    ("pages_are_drawn_by_pdfium_as_the_png_is", DRAWN),
 ];
 
 const SHARED: &str = "it limits the address space, which the emulator shares";

@@ -17,6 +17,27 @@ pub struct Grid {
     pub values: Vec<f64>,
     /// The least and the greatest finite value of the data, of which `values` are means; `None` without a finite one.
     pub extremes: Option<(f64, f64)>,
+    /// Finite values at equal distances in the data, sorted: at most [`MAX_SAMPLES`], all of a small plane. None of a plane of one value.
+    pub sample: Vec<f64>,
+}
+
+/// Largest sample. Its percentiles are off by ranks of about √(p (1 − p) / 131 072): 0.02 % at 0.5 %.
+const MAX_SAMPLES: u64 = 1 << 17;
+
+/// Distance of samples among `count` values: a number without a common factor with the length of a line, so that they are not all of the
+/// same few places in it.
+fn stride(count: u64, line: u64) -> u64 {
+    let common = |mut a: u64, mut b: u64| {
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    let mut stride = count.div_ceil(MAX_SAMPLES).max(1);
+    while stride > 1 && common(stride, line) > 1 {
+        stride += 1;
+    }
+    stride
 }
 
 /// The plane of a region with two kept axes, each value the mean of the finite values in a block of `block.0` rows and `block.1` columns (fewer at
@@ -58,7 +79,10 @@ fn scaled_plane(subject: &PlotData<'_>, base: i128, block: (u64, u64), factor: f
     let slow = slow_axis(subject, is_turned);
     let high = lines.div_ceil(line_block.max(1));
     let wide = places.div_ceil(place_block.max(1));
-    subject.read.limits.allocate(high.saturating_mul(wide).saturating_mul(24))?;
+    subject
+        .read
+        .limits
+        .allocate(high.saturating_mul(wide).saturating_mul(24).saturating_add(MAX_SAMPLES * 8))?;
     let (high, wide) = (index(high)?, index(wide)?);
     if let Some(value) = subject.same(base)? {
         let (rows, columns) = if is_turned { (wide, high) } else { (high, wide) };
@@ -66,11 +90,14 @@ fn scaled_plane(subject: &PlotData<'_>, base: i128, block: (u64, u64), factor: f
             true => (value * factor, Some((value, value))),
             false => (f64::NAN, None),
         };
-        return Ok(Grid { rows, columns, values: vec![value; high * wide], extremes });
+        let (values, sample) = (vec![value; high * wide], Vec::new());
+        return Ok(Grid { rows, columns, values, extremes, sample });
     }
     let mut sums = vec![0.0; high * wide];
     let mut counts = vec![0_u64; high * wide];
     let mut extremes = Extremes::NONE;
+    let mut sample = Vec::new();
+    let stride = stride(lines.saturating_mul(places), places);
     let line_len = index(places)?;
     let (line_block, place_block) = (index(line_block)?.max(1), index(place_block)?.max(1));
     // Whole chunks along the slow axis, so that each is decoded once; without chunks there, parts of a line that is longer than a piece.
@@ -93,9 +120,12 @@ fn scaled_plane(subject: &PlotData<'_>, base: i128, block: (u64, u64), factor: f
             } else {
                 partial.add(&values.iter().map(|value| value * factor).collect::<Vec<f64>>());
             }
-            partial
+            let first = start.next_multiple_of(stride) - start;
+            let sampled = values.iter().copied().skip(index_or_0(first)).step_by(index_or_0(stride).max(1));
+            (partial, sampled.filter(|value| value.is_finite()).collect::<Vec<f64>>())
         },
-        |partial| {
+        |(partial, sampled)| {
+            sample.extend(sampled);
             extremes = extremes.joined(partial.extremes);
             let at = partial.first * wide;
             let places = sums.iter_mut().zip(&mut counts).skip(at);
@@ -106,19 +136,20 @@ fn scaled_plane(subject: &PlotData<'_>, base: i128, block: (u64, u64), factor: f
             Ok(())
         },
     )?;
+    sample.sort_unstable_by(f64::total_cmp);
     let means: Vec<f64> = sums
         .iter()
         .zip(&counts)
         .map(|(sum, count)| if *count > 0 { sum / *count as f64 } else { f64::NAN })
         .collect();
     if !is_turned {
-        return Ok(Grid { rows: high, columns: wide, values: means, extremes: extremes.ends() });
+        return Ok(Grid { rows: high, columns: wide, values: means, extremes: extremes.ends(), sample });
     }
     let mut values = Vec::with_capacity(means.len());
     for row in 0..wide {
         values.extend((0..high).map(|column| means[column * wide + row]));
     }
-    Ok(Grid { rows: wide, columns: high, values, extremes: extremes.ends() })
+    Ok(Grid { rows: wide, columns: high, values, extremes: extremes.ends(), sample })
 }
 
 /// The axis of the dataset along which lines follow each other.
@@ -278,6 +309,14 @@ mod tests {
         assert_eq!(grid.values, [f64::MAX, (1e308 - f64::MAX) / 3.0]);
         assert_eq!(grid.extremes, Some((-f64::MAX, f64::MAX)));
         assert_eq!(plane(&subject, 0, (2, 1)).unwrap().values[2..], [0.0, f64::MAX / 2.0]);
+    }
+
+    #[test]
+    fn samples_are_spread_over_columns() {
+        assert_eq!((stride(100, 10), stride(MAX_SAMPLES, 1 << 10)), (1, 1));
+        assert_eq!((stride(MAX_SAMPLES + 1, 1 << 10), stride(MAX_SAMPLES + 1, 3)), (3, 2));
+        assert_eq!(stride(MAX_SAMPLES * 6, 30), 7);
+        assert_eq!((stride(0, 0), stride(1, 0)), (1, 1));
     }
 
     /// A line that is longer than a piece is read in parts, which need not begin where a block does.

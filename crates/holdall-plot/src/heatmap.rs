@@ -1,14 +1,16 @@
 //! Planes as colours.
 
+use container_core::dtype::Kind;
 use container_core::region::{AxisSelection, Kept};
 use container_core::{Error, Result};
 
 use crate::Picture;
 use crate::downsample::plane;
 use crate::frame::{Axis, Frame, Style};
+use crate::hint::Levels;
 use crate::integer_base::Counting;
 use crate::palette::Palette;
-use crate::scale::{Range, Stretch, place};
+use crate::scale::{Range, Stretch, middle, place};
 use crate::scene::{Item, Pixels, Rect, Rgba};
 use crate::values::PlotData;
 
@@ -84,9 +86,12 @@ pub fn heatmap(
     }
     let from = Counting::of(subject, colors.range)?;
     let grid = plane(subject, from.base, (down.block, across.block))?;
+    // Only where the colours of small differences are asked for: other stretches are for wide ranges.
+    let is_auto = colors.range == Range::Auto && colors.stretch == Stretch::Linear && is_real(subject)?;
+    let middle = grid.extremes.filter(|_| is_auto).and_then(|ends| middle(&grid.sample, ends));
     let ends = match colors.range {
         // Of the data, not of their means: the bar of a smaller picture ends where that of a larger one does.
-        Range::MinMax => grid.extremes,
+        Range::Auto | Range::MinMax => middle.or(grid.extremes),
         range => range.ends_beyond(&grid.values, from.base),
     };
     let bounds = ends.map(|ends| from.bounds(colors.range, ends));
@@ -104,8 +109,12 @@ pub fn heatmap(
         let masked = if subject.has_mask()? { ", or are masked" } else { "" };
         notes.push(format!("{infinite} of {} points have no finite value{masked}", grid.values.len()));
     }
+    if let Some((low, high)) = grid.extremes.filter(|_| middle.is_some()) {
+        notes.push(format!("range of the middle 99 % of the values; --range={low:?},{high:?} shows all"));
+    }
     let ends = bounds.map(|(low, high)| (low.beyond(from.base), high.beyond(from.base)));
     let (low, high) = ends.unwrap_or((0.0, 1.0));
+    let mut levels = Levels::new();
     let mut pixels = Pixels::transparent(dimension(grid.columns)?, dimension(grid.rows)?);
     let row_len = grid.columns * 4;
     for (row, points) in pixels.rgba.chunks_exact_mut(row_len).enumerate() {
@@ -113,12 +122,17 @@ pub fn heatmap(
         let values = grid.values.get(source * grid.columns..(source + 1) * grid.columns).unwrap_or_default();
         for (point, value) in points.chunks_exact_mut(4).zip(values) {
             let Rgba(r, g, b, a) = match value.is_finite() {
-                true => colors.palette.at(colors.stretch.apply(place(*value, low, high))),
+                true => {
+                    let place = colors.stretch.apply(place(*value, low, high));
+                    levels.count(place);
+                    colors.palette.at(place)
+                }
                 false => colors.nan,
             };
             point.copy_from_slice(&[r, g, b, a]);
         }
     }
+    notes.extend(levels.hint(colors.range, colors.stretch, &grid.sample));
     let mut frame = Frame::new(style, size, (across.pixels, down.pixels), true);
     frame.scene.items.push(Item::Image { rect: frame.rect, pixels });
     let mut y = axis(*row_axis, rows);
@@ -138,6 +152,11 @@ pub fn heatmap(
     notes.extend(frame.told());
     let range = bounds.map(|(low, high)| Range::Fixed(low, high));
     Ok(Picture { scene: frame.scene, range, bins: None, notes })
+}
+
+/// Whether the elements are floating-point or complex numbers.
+fn is_real(subject: &PlotData<'_>) -> Result<bool> {
+    Ok(matches!(subject.scalar()?.kind, Kind::Float | Kind::BFloat | Kind::Complex))
 }
 
 fn dimension(count: usize) -> Result<u32> {
@@ -246,6 +265,54 @@ mod tests {
             let style = Style { size: Some((60, 60)), ..Style::default() };
             let drawn = heatmap(&subject, &fixed, Origin::Upper, "data", &style).unwrap();
             assert_ne!(drawn.range.unwrap().to_string(), "-3.0,1000.0");
+        }
+    }
+
+    /// A plane of noise with one hot pixel was one colour. The percentiles, numpy's, are of the data, so the size of the picture does not matter.
+    #[test]
+    fn a_hot_pixel_does_not_take_the_colours() {
+        let value = |at: u32| if at == 77 { 1e6 } else { f64::from(at * 7 % 1000) };
+        for (descr, expected) in [("<f8", (4.995, 995.0)), ("<i4", (0.0, 1e6))] {
+            let dtype = container_core::dtype::DType::parse(descr).unwrap();
+            let order = container_core::dtype::Order::C;
+            let mut file = container_core::npy::Writer::new(Vec::new(), &dtype, &[100, 100], order).unwrap();
+            #[allow(clippy::cast_possible_truncation)]
+            let bytes: Vec<u8> = match descr {
+                "<f8" => (0..10_000).flat_map(|at| value(at).to_le_bytes()).collect(),
+                _ => (0..10_000).flat_map(|at| (value(at) as i32).to_le_bytes()).collect(),
+            };
+            file.write(&bytes).unwrap();
+            let input = container_core::format::Input::bytes(Box::new(file.finish().unwrap()));
+            let container = (container_core::npy::FORMAT.open)(input, &Default::default()).unwrap();
+            let region = container_core::region::Region::whole(&[100, 100]);
+            let subject = PlotData {
+                container: &*container,
+                index: 0,
+                region: &region,
+                name: "",
+                part: container_core::to_f64::ComplexPart::default(),
+                read: &container_core::container::ReadOptions::default(),
+                progress: container_core::Progress::none(),
+            };
+            let palette = Palette::by_name("viridis").unwrap();
+            let colors = Colors { range: Range::Auto, stretch: Stretch::Linear, palette, nan: Rgba::GRID };
+            for size in [(90, 90), (1200, 1200)] {
+                let style = Style { size: Some(size), ..Style::default() };
+                let drawn = heatmap(&subject, &colors, Origin::Upper, "data", &style).unwrap();
+                let Some(Range::Fixed(low, high)) = drawn.range else { panic!("no range") };
+                let off = (low.beyond(0) - expected.0).abs() + (high.beyond(0) - expected.1).abs();
+                assert!(off < 1e-9, "{descr} {size:?}: {low} {high}");
+                let told = drawn.notes.join("\n");
+                let (shows, hint) = ("--range=0.0,1000000.0 shows all", "--range=p0.5,99.5");
+                assert_eq!(
+                    (told.contains(shows), told.contains(hint)),
+                    (descr == "<f8", descr == "<i4"),
+                    "{told}"
+                );
+            }
+            let wide = Colors { stretch: Stretch::Log, ..colors };
+            let drawn = heatmap(&subject, &wide, Origin::Upper, "data", &Style::default()).unwrap();
+            assert_eq!(drawn.range.unwrap().to_string(), "0.0,1000000.0", "{descr}");
         }
     }
 

@@ -14,6 +14,7 @@ mod envelope;
 mod font;
 mod frame;
 mod heatmap;
+mod hint;
 mod integer_base;
 mod layout;
 mod legend;

@@ -8,6 +8,7 @@ use crate::categorical_palette::distinct;
 use crate::envelope::{Envelope, fill, joined};
 use crate::frame::{Axis, Frame, Style};
 use crate::heatmap::axis;
+use crate::hint;
 use crate::integer_base::Counting;
 use crate::legend::Mark;
 use crate::scale::{Range, Stretch};
@@ -244,11 +245,13 @@ pub fn histogram(
         // Every rule gives the one value.
         (_, Some(value)) if value.is_finite() => (ends, finite) = (Some((value, value)), count),
         (_, Some(_)) => {}
-        (Range::MinMax, None) => subject.pieces(from.base, order, PIECE, extremes, |(found, more)| {
-            ends = joined(ends, found);
-            finite += more;
-            Ok(())
-        })?,
+        (Range::Auto | Range::MinMax, None) => {
+            subject.pieces(from.base, order, PIECE, extremes, |(found, more)| {
+                ends = joined(ends, found);
+                finite += more;
+                Ok(())
+            })?;
+        }
         // Those need the values themselves.
         (other, None) => ends = other.ends_beyond(&subject.all(from.base)?, from.base),
     }
@@ -335,8 +338,8 @@ pub fn histogram(
     if ends.is_none() {
         nothing(&mut frame, style);
     }
-    let mut notes = Vec::new();
-    notes.extend(frame.told());
+    let mut notes = frame.told();
+    notes.extend(hint::of_bars(&counts, stretch));
     if outside > 0 {
         let masked = if subject.has_mask()? { "masked, " } else { "" };
         notes.push(format!("{outside} of {count} values are {masked}not finite or outside the range"));

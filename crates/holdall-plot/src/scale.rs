@@ -50,12 +50,34 @@ impl Stretch {
     }
 }
 
+/// The percentiles between which 99 % of the values are. It is `PercentileInterval(99)` of astropy and the 99 % of SAOImage DS9's menu.
+pub(crate) const MIDDLE: (f64, f64) = (0.5, 99.5);
+
+/// Part of the whole range that the middle of the values has to exceed for all of it to be shown: less than 26 of 256 colours would be left
+/// to 99 % of a picture.
+const MIN_PART: f64 = 0.1;
+
+/// The ends of the middle of the values, where it is a small part of the whole range. `None` where it is not, or has no width itself.
+/// `sample` is sorted.
+pub(crate) fn middle(sample: &[f64], (low, high): (f64, f64)) -> Option<(f64, f64)> {
+    if sample.is_empty() {
+        return None;
+    }
+    let (from, to) = (percentile(sample, MIDDLE.0), percentile(sample, MIDDLE.1));
+    // Halves, because a difference may be infinite.
+    let (part, whole) = (to / 2.0 - from / 2.0, high / 2.0 - low / 2.0);
+    (part > 0.0 && part <= MIN_PART * whole).then_some((from, to))
+}
+
 /// The values at the ends of the colours. Percentiles and `zscale` use the finite values that are drawn: for a picture of block means, the
 /// means.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Range {
-    /// The least and the greatest finite value of the data.
+    /// That of a heat map of floating-point numbers whose outliers would leave one colour to the rest: the [`MIDDLE`] of its values. Else
+    /// as [`Range::MinMax`].
     #[default]
+    Auto,
+    /// The least and the greatest finite value of the data.
     MinMax,
     /// The algorithm of IRAF and astropy's `ZScaleInterval`: for astronomical images.
     Zscale,
@@ -68,14 +90,15 @@ pub enum Range {
 impl FromStr for Range {
     type Err = Error;
 
-    /// `minmax`, `zscale`, `p1,99` or `0,250`.
+    /// `auto`, `minmax`, `zscale`, `p1,99` or `0,250`.
     fn from_str(text: &str) -> Result<Self> {
         let bad = || {
             Error::usage(format!(
-                "unknown range {text:?} (expected minmax, zscale, p1,99 (percentiles) or LOW,HIGH)"
+                "unknown range {text:?} (expected auto, minmax, zscale, p1,99 (percentiles) or LOW,HIGH)"
             ))
         };
         match text {
+            "auto" => return Ok(Self::Auto),
             "minmax" => return Ok(Self::MinMax),
             "zscale" => return Ok(Self::Zscale),
             _ => {}
@@ -100,6 +123,7 @@ impl FromStr for Range {
 impl fmt::Display for Range {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Auto => write!(f, "auto"),
             Self::MinMax => write!(f, "minmax"),
             Self::Zscale => write!(f, "zscale"),
             Self::Percentiles(low, high) => write!(f, "p{low},{high}"),
@@ -139,9 +163,9 @@ impl Range {
     }
 }
 
-/// Percentile of the sorted values.
+/// Percentile of the sorted values, of which there is one at least.
 #[expect(clippy::cast_possible_truncation, reason = "a place in the slice")]
-fn percentile(sorted: &[f64], percent: f64) -> f64 {
+pub(crate) fn percentile(sorted: &[f64], percent: f64) -> f64 {
     let (ranks, part) = percentile_ranks(percent, sorted.len() as u64);
     let [low, high] = ranks.map(|rank| sorted[rank as usize]);
     interpolate(low, high, part)
@@ -271,7 +295,7 @@ mod tests {
 
     #[test]
     fn ranges_are_read_as_they_are_written() {
-        for text in ["minmax", "zscale", "p1,99.5", "-1.5,2.0", "0.0,1e-300"] {
+        for text in ["auto", "minmax", "zscale", "p1,99.5", "-1.5,2.0", "0.0,1e-300"] {
             assert_eq!(text.parse::<Range>().unwrap().to_string(), text);
         }
         for bad in ["", "p", "1", "2,1", "p5,101", "nan,1", "0,inf"] {
@@ -286,6 +310,27 @@ mod tests {
         assert_eq!(Range::Percentiles(0.0, 50.0).ends(&values), Some((1.0, 2.0)));
         assert_eq!(Range::Zscale.ends(&[f64::NAN]), None);
         assert_eq!(Range::Zscale.ends(&[4.0]), Some((4.0, 4.0)));
+    }
+
+    /// 1000 values from 0 to 1, of which some are replaced. Percentiles by numpy 2.5.5.
+    #[test]
+    fn the_middle_is_taken_where_outliers_would_leave_it_few_colours() {
+        let with = |outliers: &[f64]| {
+            let mut values: Vec<f64> = (0..1000).map(|at| f64::from(at) / 999.0).collect();
+            values.splice(1000 - outliers.len().., outliers.iter().copied());
+            values.sort_by(f64::total_cmp);
+            let ends = (values[0], values[999]);
+            middle(&values, ends)
+        };
+        let close = |found: Option<(f64, f64)>, wanted: (f64, f64)| {
+            found.is_some_and(|found| (found.0 - wanted.0).abs() + (found.1 - wanted.1).abs() < 1e-12)
+        };
+        assert!(close(with(&[1e4]), (0.005, 0.995)) && close(with(&[10.0]), (0.005, 0.995)));
+        assert!(close(with(&[-1e300, 1e300]), (3.995 / 999.0, 993.005 / 999.0)));
+        assert_eq!((with(&[]), with(&[9.0]), with(&[1e4; 20])), (None, None, None));
+        // One colour would be left to all.
+        assert_eq!(middle(&[vec![0.0; 999], vec![5.0]].concat(), (0.0, 5.0)), None);
+        assert_eq!((middle(&[], (0.0, 1.0)), middle(&[3.0], (3.0, 3.0))), (None, None));
     }
 
     #[test]

@@ -47,7 +47,8 @@ data the last) are cut in their middle, unless [SEL] or --slice says where. Part
 FILE::frames/N or FILE::particles/position[N].
 
 Larger planes than the picture are drawn by the means of blocks, longer lines by the least and greatest value in each column of pixels. \
-minmax is of the data, other --range rules look at what is drawn. The command that makes the same picture again, every choice spelled out, is told on standard error and \
+Without --range, the colours of floating-point numbers are for the middle 99 % of them where outliers would leave less than a tenth of the colours to those, and \
+for all values otherwise. minmax is of the data, other --range rules look at what is drawn. The command that makes the same picture again, every choice spelled out, is told on standard error and \
 stored in the picture (PNG: Comment; SVG: desc; PDF: Subject).
 
 Examples:
@@ -94,7 +95,7 @@ pub struct Args {
     #[arg(long, value_name = "PART", value_parser = options::part())]
     part: Option<ComplexPart>,
 
-    /// Values at the ends of the colours (or of the axis): minmax, zscale, pLOW,HIGH (percentiles) or LOW,HIGH
+    /// Values at the ends of the colours (or of the axis): auto (the default), minmax, zscale, pLOW,HIGH (percentiles) or LOW,HIGH
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     range: Option<Range>,
 
@@ -442,7 +443,7 @@ impl Args {
 
     fn colors(&self, is_phase: bool) -> container_core::Result<Colors> {
         // A phase comes round.
-        let range = if is_phase { Range::Fixed((-PI).into(), PI.into()) } else { Range::MinMax };
+        let range = if is_phase { Range::Fixed((-PI).into(), PI.into()) } else { Range::Auto };
         Ok(Colors {
             range: self.range.unwrap_or(range),
             stretch: self.stretch.unwrap_or_default(),
