@@ -9,13 +9,13 @@ use crate::ticks::single;
 use crate::y_axis::Numbers;
 
 impl Frame<'_> {
-    /// A colour bar to the right.
+    /// A colour bar to the right; `whole` if only whole numbers occur.
     pub(crate) fn bar(
         &mut self,
         palette: &Palette,
         ends: (f64, f64),
         base: i128,
-        stretch: Stretch,
+        (stretch, whole): (Stretch, bool),
         label: &str,
     ) {
         if self.style.bare {
@@ -36,7 +36,7 @@ impl Frame<'_> {
         }
         self.scene.items.push(Item::Image { rect: Rect { x: rect.x.round(), ..rect }, pixels });
         self.border(Rect { x: rect.x.round(), ..rect });
-        let axis = Axis { low: ends.0, high: ends.1, base, label: String::new(), whole: false, stretch };
+        let axis = Axis { low: ends.0, high: ends.1, base, label: String::new(), whole, stretch };
         let mut ticks = axis.ticks(h, self.px(44.0));
         if ends.0 == ends.1 {
             ticks = single(base, ends.0);
@@ -84,7 +84,7 @@ mod tests {
         let style = Style::default();
         let mut frame = Frame::new(&style, (400, 300), (198, 220), true);
         let palette = Palette::by_name("viridis").unwrap();
-        frame.bar(&palette, (1e9, 1e9 + 9e-4), 0, Stretch::Linear, "data");
+        frame.bar(&palette, (1e9, 1e9 + 9e-4), 0, (Stretch::Linear, false), "data");
         let note = frame.scene.items.iter().find_map(|item| match item {
             Item::Text { at, size, text, .. } if text.starts_with('×') => Some((*at, *size, text)),
             _ => None,

@@ -6,7 +6,8 @@ use container_core::{Error, Result};
 
 use crate::Picture;
 use crate::downsample::plane;
-use crate::frame::{Axis, Frame, Style};
+use crate::frame::{Frame, Style};
+use crate::frame_axis::index_axis;
 use crate::hint::Levels;
 use crate::integer_base::Counting;
 use crate::palette::Palette;
@@ -42,10 +43,10 @@ const MAX_ASPECT: f64 = 6.0;
 
 /// Blocks along an axis, and pixels of the picture for it.
 #[derive(Clone, Copy)]
-struct Fit {
+pub(crate) struct Fit {
     /// Indices in a block.
-    block: u64,
-    pixels: u32,
+    pub(crate) block: u64,
+    pub(crate) pixels: u32,
 }
 
 /// Draws a plane: the first kept axis goes down, the second to the right; larger planes are drawn by the means of blocks. `label` is the
@@ -74,16 +75,7 @@ pub fn heatmap(
     if rows.count == 0 || columns.count == 0 {
         return Err(Error::usage("no values to draw"));
     }
-    let (mut size, room) = style.canvas((900, 720), true);
-    let (across, down) = fit(columns.count, rows.count, room);
-    if style.size.is_none() || style.bare {
-        let margins = style.plan(size, true).margins;
-        let least = |length: f64| style.scaled(length).round().max(0.0);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few hundred pixels")]
-        let least = |length: f64| if style.bare { 1 } else { least(length) as u32 };
-        size.0 = (across.pixels + margins.left + margins.right).max(least(420.0));
-        size.1 = (down.pixels + margins.top + margins.bottom).max(least(200.0));
-    }
+    let (size, across, down) = sheet(style, (columns.count, rows.count), true);
     let from = Counting::of(subject, colors.range)?;
     let grid = plane(subject, from.base, (down.block, across.block))?;
     // Only where the colours of small differences are asked for: other stretches are for wide ranges.
@@ -101,7 +93,8 @@ pub fn heatmap(
         return heatmap(subject, &colors, origin, label, style);
     }
     let mut notes = Vec::new();
-    if down.block > 1 || across.block > 1 {
+    let is_averaged = down.block > 1 || across.block > 1;
+    if is_averaged {
         notes.push(format!("means of blocks of {} x {} values", down.block, across.block));
     }
     let infinite = grid.values.iter().filter(|value| !value.is_finite()).count();
@@ -135,13 +128,14 @@ pub fn heatmap(
     notes.extend(levels.hint(colors.range, colors.stretch, &grid.sample));
     let mut frame = Frame::new(style, size, (across.pixels, down.pixels), true);
     frame.scene.items.push(Item::Image { rect: frame.rect, pixels });
-    let mut y = axis(*row_axis, rows);
+    let mut y = index_axis(subject, *row_axis, rows)?;
     if origin == Origin::Upper {
         std::mem::swap(&mut y.low, &mut y.high);
     }
-    frame.axes(&axis(*column_axis, columns), &y);
+    frame.axes(&index_axis(subject, *column_axis, columns)?, &y);
     if ends.is_some() {
-        frame.bar(&colors.palette, (low, high), from.base, colors.stretch, label);
+        let whole = !is_averaged && matches!(subject.scalar()?.kind, Kind::Bool | Kind::Int | Kind::Uint);
+        frame.bar(&colors.palette, (low, high), from.base, (colors.stretch, whole), label);
     } else if !style.bare {
         let Rect { x, y, w, h } = frame.rect;
         let middle = (x + w / 2.0, y + h / 2.0);
@@ -163,13 +157,17 @@ fn dimension(count: usize) -> Result<u32> {
     u32::try_from(count).map_err(|_| Error::usage("a picture of more than 2^32 points"))
 }
 
-/// The axis of indices of a selection: a value covers the unit around its index.
-pub(crate) fn axis(number: usize, selection: &AxisSelection) -> Axis {
-    let (start, step) = (selection.start as f64, selection.step as f64);
-    let end = start + step * (selection.count as f64);
-    let label = format!("axis {number}");
-    let half = step / 2.0;
-    Axis { low: start - half, high: end - half, base: 0, label, whole: true, stretch: Stretch::Linear }
+/// The size of a picture of this many columns and rows, and the pixels and blocks of them; `bar` if it has a colour bar.
+pub(crate) fn sheet(style: &Style, (columns, rows): (u64, u64), bar: bool) -> ((u32, u32), Fit, Fit) {
+    let (mut size, room) = style.canvas((900, 720), bar);
+    let (across, down) = fit(columns, rows, room);
+    if style.size.is_none() || style.bare {
+        let margins = style.plan(size, bar).margins;
+        let least = |length: f64| if style.bare { 1 } else { style.pixels(length) };
+        size.0 = (across.pixels + margins.left + margins.right).max(least(420.0));
+        size.1 = (down.pixels + margins.top + margins.bottom).max(least(200.0));
+    }
+    (size, across, down)
 }
 
 /// Pixels and blocks for `width` by `height` values in `room`: square, whole pixels for each value or whole values for

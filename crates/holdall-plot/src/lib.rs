@@ -13,6 +13,7 @@ mod encode;
 mod envelope;
 mod font;
 mod frame;
+mod frame_axis;
 mod heatmap;
 mod hint;
 mod integer_base;

@@ -7,7 +7,7 @@ use crate::Picture;
 use crate::categorical_palette::distinct;
 use crate::envelope::{Envelope, fill, joined};
 use crate::frame::{Axis, Frame, Style};
-use crate::heatmap::axis;
+use crate::frame_axis::RowAxis;
 use crate::hint;
 use crate::integer_base::Counting;
 use crate::legend::Mark;
@@ -73,16 +73,7 @@ pub fn lines(
         return lines(subject, Range::Fixed(bounds.0, bounds.1), stretch, label, style);
     }
     let mut frame = Frame::new(style, size, room, has_legend);
-    let x = match rows.count {
-        1 => axis(number, &rows),
-        // The first and the last value are at the edges.
-        count => {
-            let (start, step) = (rows.start as f64, rows.step as f64);
-            let high = start + step * (count - 1) as f64;
-            let label = format!("axis {number}");
-            Axis { low: start, high, base: 0, label, whole: true, stretch: Stretch::Linear }
-        }
-    };
+    let x = RowAxis::of(subject, number, &rows, envelope.is_reduced)?;
     let (low, high) = (bounds.0.beyond(from.base), bounds.1.beyond(from.base));
     let y = Axis { low, high, base: from.base, label: label.to_owned(), whole: false, stretch };
     let columns = envelope.curves;
@@ -93,14 +84,11 @@ pub fn lines(
             let places: Vec<_> = runs.map(|run| run.map(|(low, high)| (y.at(low), y.at(high)))).collect();
             area(&mut frame, &places, color, style);
         } else {
-            let places = runs.enumerate().map(|(at, run)| {
-                let index = rows.start as f64 + rows.step as f64 * at as f64;
-                run.map(|(value, _)| (x.at(index), y.at(value)))
-            });
+            let places = runs.enumerate().map(|(at, run)| run.map(|(value, _)| (x.at(at), y.at(value))));
             curve(&mut frame, places, color, style);
         }
     }
-    frame.axes(&x, &y);
+    frame.axes(&x.axis, &y);
     frame.title();
     if ends.is_none() {
         nothing(&mut frame, style);

@@ -224,7 +224,7 @@ pub fn particles(
     }
     match (by_field, ends) {
         (Some(field), Some(ends)) => {
-            frame.bar(&colors.palette, ends, base, colors.stretch, &field.label);
+            frame.bar(&colors.palette, ends, base, (colors.stretch, false), &field.label);
         }
         _ => {
             let name =

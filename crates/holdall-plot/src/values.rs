@@ -245,23 +245,49 @@ pub fn region_text(region: &Region, shape: &[u64]) -> String {
     terms.join(", ")
 }
 
-/// The unit of a dataset, where its attributes or its parents in the tree name one.
+/// The unit of a dataset: named by its attributes (`unit`, `units` or `BUNIT`), by an entry next to it in the tree, as quantities of ASDF have
+/// it, by the metadata next to it (`meta/bunit_NAME` of JWST's data models; `meta/unit`, for floating-point numbers), or by the metadata
+/// of the array of which the file consists (vlmeta of Blosc2).
 #[must_use]
 pub fn unit(container: &dyn Container, dataset: &Dataset) -> Option<String> {
-    let named = |entries: &[(String, Value)]| {
-        let found = entries.iter().find(|(name, _)| matches!(name.as_str(), "unit" | "units" | "BUNIT"));
-        match found {
-            Some((_, Value::Text(unit))) if !unit.trim().is_empty() => Some(unit.trim().to_owned()),
-            _ => None,
-        }
+    if let Some(unit) = named_unit(&dataset.attributes) {
+        return Some(unit);
+    }
+    let meta = container.meta().ok()?;
+    let (parent, name) = match dataset.path.rsplit_once('/') {
+        Some((parent, name)) => (meta.pointer(&format!("/{parent}"))?, name),
+        None => (&meta, dataset.path.as_str()),
     };
-    named(&dataset.attributes).or_else(|| {
-        let (parent, _) = dataset.path.rsplit_once('/')?;
-        match container.meta().ok()?.pointer(&format!("/{parent}"))? {
-            Value::Map(entries) => named(entries),
-            _ => None,
-        }
-    })
+    let Value::Map(beside) = parent else { return None };
+    let map = |name: &str| match beside.iter().find(|(key, _)| key == name) {
+        Some((_, Value::Map(entries))) => entries.as_slice(),
+        _ => &[],
+    };
+    let own = format!("bunit_{name}");
+    let is_own = |(key, _): &&(String, Value)| *key == own;
+    let of_name = map("meta").iter().find(is_own).and_then(|(_, value)| text(value));
+    let is_real = dataset
+        .dtype
+        .as_scalar()
+        .is_some_and(|scalar| matches!(scalar.kind, Kind::Float | Kind::BFloat | Kind::Complex));
+    // The unit of an image is not that of its flags.
+    named_unit(beside)
+        .or(of_name)
+        .or_else(|| named_unit(map("meta")).filter(|_| is_real))
+        .or_else(|| named_unit(map("vlmeta")))
+}
+
+fn named_unit(entries: &[(String, Value)]) -> Option<String> {
+    let found = entries.iter().find(|(name, _)| matches!(name.as_str(), "unit" | "units" | "BUNIT"));
+    found.and_then(|(_, value)| text(value))
+}
+
+/// A text that is not blank.
+fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::Text(text) if !text.trim().is_empty() => Some(text.trim().to_owned()),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

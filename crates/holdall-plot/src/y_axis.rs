@@ -228,7 +228,7 @@ mod tests {
                 let axis =
                     |label: &str| Axis { low, high, base: 0, label: label.into(), whole: false, stretch };
                 frame.axes(&axis("across"), &axis("data of an instrument"));
-                frame.bar(&palette, (low, high), 0, stretch, "data");
+                frame.bar(&palette, (low, high), 0, (stretch, false), "data");
                 let what = format!("{low} to {high} on {width} x {height}");
                 assert_apart(&frame.scene, frame.rect, &what);
                 let numbers =

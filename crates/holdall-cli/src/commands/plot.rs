@@ -476,7 +476,12 @@ impl Args {
 
 /// Label of the axis of values.
 fn label(path: &str, unit: Option<String>, part: Option<ComplexPart>) -> String {
-    let name = path.rsplit('/').next().unwrap_or(path);
+    let mut names = path.rsplit('/');
+    let name = match (names.next().unwrap_or(path), names.next()) {
+        // A quantity of ASDF is a value with a unit.
+        ("value", Some(quantity)) if unit.is_some() => quantity,
+        (name, _) => name,
+    };
     let name = match part {
         None => name.to_owned(),
         Some(ComplexPart::Abs) => format!("|{name}|"),
