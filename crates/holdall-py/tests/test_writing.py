@@ -212,6 +212,10 @@ def test_pictures(tmp_path: Path, image: Path, array: np.ndarray) -> None:
         picture.save(tmp_path / "a.jpg")
     assert holdall.plot(f"{image}::roman/data[0]", hist=True).png()
     assert holdall.plot(array).png()
+    colors = np.arange(40 * 50 * 3, dtype="u1").reshape(40, 50, 3)
+    assert "--as rgb" in holdall.plot(colors).command
+    assert "--as heatmap" in holdall.plot(colors, as_="heatmap").command
+    assert "--as rgb" in holdall.plot((colors / 255).astype("f4")).command
     with pytest.raises(holdall.UsageError):
         holdall.plot(dataset, nothing=True)
     with pytest.raises(FileExistsError):

@@ -33,6 +33,7 @@ mod options;
 mod particles;
 mod picture_file;
 mod recipe;
+mod rgb;
 mod terminal;
 
 use options::Size;
@@ -42,7 +43,7 @@ use recipe::Recipe;
 /// Draw a dataset as PNG, SVG, PDF or on the terminal
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Two axes are a heat map, one is a line, a table of at most 8 columns that has at least 16 rows for each is a line for each column; of more axes, the leading ones (of column-major \
+Two axes are a heat map, the shape (H, W, 3) or (H, W, 4) is a colour picture, one axis is a line, a table of at most 8 columns that has at least 16 rows for each is a line for each column; of more axes, the leading ones (of column-major \
 data the last) are cut in their middle, unless [SEL] or --slice says where. Particles of GSD files are drawn in their box: FILE (the last frame), \
 FILE::frames/N or FILE::particles/position[N].
 
@@ -70,6 +71,11 @@ pub struct Args {
     /// Show it on the terminal: kitty, sixel or blocks; default: what the terminal is known to show
     #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "auto")]
     term: Option<terminal::Term>,
+
+    /// What an array of the shape (H, W, 3) or (H, W, 4) is: rgb, a colour picture, or heatmap, planes of values; default: rgb for u1, u2 and
+    /// floating-point numbers from 0 to 1, without --range, --stretch and --cmap
+    #[arg(long = "as", value_name = "KIND", conflicts_with_all = ["hist", "lines", "part"], value_parser = options::picture_kind())]
+    kind: Option<options::PictureKind>,
 
     /// A histogram of the values
     #[arg(long, conflicts_with = "lines")]
@@ -371,6 +377,9 @@ impl Args {
         if region.is_empty() {
             return Err(Error::usage(format!("no values to draw in {}", dataset.path)));
         }
+        if let Some(drawn) = self.draw_rgb(container, index, &region, address, style, &read, progress)? {
+            return Ok(Drawn { left_out, ..drawn });
+        }
         // Axes that the picture cannot show are cut at one index.
         let wide = region.shape().iter().filter(|count| **count > 1).count();
         let most = match () {
@@ -438,7 +447,7 @@ impl Args {
             self.add_colors(&mut recipe, is_phase);
             recipe.add("--origin", options::origin_name(self.origin));
         }
-        self.finish(recipe, picture, title).map(|drawn| Drawn { left_out, ..drawn })
+        self.finish(recipe, Some(stretch), picture, title).map(|drawn| Drawn { left_out, ..drawn })
     }
 
     fn colors(&self, is_phase: bool) -> container_core::Result<Colors> {
@@ -461,12 +470,20 @@ impl Args {
         recipe.add("--nan", &options::color_text(self.nan));
     }
 
-    /// Adds the parts that every picture has.
-    fn finish(&self, mut recipe: Recipe, picture: Picture, title: String) -> container_core::Result<Drawn> {
+    /// Adds the parts that every picture has; `stretch` to those of values.
+    fn finish(
+        &self,
+        mut recipe: Recipe,
+        stretch: Option<Stretch>,
+        picture: Picture,
+        title: String,
+    ) -> container_core::Result<Drawn> {
         if let Some(range) = picture.range {
             recipe.add("--range", &range.to_string());
         }
-        recipe.add("--stretch", self.stretch.unwrap_or_default().name());
+        if let Some(stretch) = stretch {
+            recipe.add("--stretch", stretch.name());
+        }
         recipe.add("--size", &Size((picture.scene.width, picture.scene.height)).to_string());
         recipe.add("--dpi", &self.dpi.to_string());
         recipe.add("--title", &title);

@@ -87,7 +87,10 @@ def plot(
     progress: Progress | None = None,
     **style: Any,
 ) -> Picture:
-    """Draws a dataset, an address, a trajectory or an array: a heat map, lines, a histogram, particles in their box.
+    """Draws a dataset, an address, a trajectory or an array: a heat map, lines, a histogram, colours, particles in their box.
+
+    An array of the shape (H, W, 3) or (H, W, 4), of bytes, 16-bit integers or numbers from 0 to 1, is a picture in colours; as_="heatmap" draws
+    a plane of it instead.
 
     data : "FILE::PATH[SEL]", an open file or dataset, or an array
     to : a .png, .svg or .pdf file to write as well
@@ -96,7 +99,7 @@ def plot(
     threads : most threads that are used; None for `set_threads`
     progress : called with (done, total) in bytes, on this thread; an exception in it ends the work
     style : options of `holdall plot` with underscores: hist=True, range="zscale", stretch="asinh", cmap="gray", origin="lower", title="…",
-        slice="0=3", field="x", color_by="velocity", view="xy"
+        slice="0=3", field="x", color_by="velocity", view="xy", as_="heatmap"
 
     Raises UsageError for options and values that cannot be drawn, and what `open` and `Dataset.read` raise.
     """
@@ -105,7 +108,8 @@ def plot(
         w = width if width is not None else max(16, (height or 0) * 4 // 3)
         words.append(f"--size={w}x{height if height is not None else max(16, w * 3 // 4)}")
     for key, value in style.items():
-        option = "--" + key.replace("_", "-")
+        # Python has `as` as a word of its own.
+        option = "--" + key.rstrip("_").replace("_", "-")
         if value is True:
             words.append(option)
         elif value is not None and value is not False:

@@ -58,6 +58,20 @@ const PARTS: [(&str, ComplexPart); 4] = [
     ("im", ComplexPart::Im),
 ];
 
+/// Kinds of picture of an array with a last axis of 3 or 4.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PictureKind {
+    #[default]
+    Rgb,
+    Heatmap,
+}
+
+const KINDS: [(&str, PictureKind); 2] = [("rgb", PictureKind::Rgb), ("heatmap", PictureKind::Heatmap)];
+
+pub fn picture_kind() -> impl TypedValueParser<Value = PictureKind> {
+    word(&KINDS)
+}
+
 const ORIGINS: [(&str, Origin); 2] = [("upper", Origin::Upper), ("lower", Origin::Lower)];
 
 fn word<T: Copy + Default + Send + Sync + 'static>(

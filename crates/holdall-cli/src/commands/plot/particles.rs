@@ -68,6 +68,6 @@ impl Args {
             recipe.add("--color-by", field);
             self.add_colors(&mut recipe, false);
         }
-        self.finish(recipe, picture, title)
+        self.finish(recipe, Some(self.stretch.unwrap_or_default()), picture, title)
     }
 }
