@@ -5,6 +5,8 @@
 #![allow(clippy::cast_precision_loss)]
 
 mod axis_offset;
+mod bodies;
+mod bonds;
 mod categorical_palette;
 mod colorbar;
 mod downsample;
@@ -29,6 +31,7 @@ mod raster;
 mod rgb;
 mod scale;
 mod scene;
+mod shapes;
 mod snapshot;
 mod spheres;
 mod terminal_image;
@@ -52,6 +55,7 @@ pub use raster::raster;
 pub use rgb::{is_colored, rgb};
 pub use scale::{Range, Stretch, place};
 pub use scene::{Anchor, Direction, Item, Pixels, Rect, Rgba, Scene};
+pub use shapes::Shape;
 pub use snapshot::{Field, Snapshot, frames_of_particles};
 pub use terminal_image::{Protocol, sequences};
 pub use values::{PlotData, region_text, sliced, unit};

@@ -1,10 +1,12 @@
-//! Particles in their box, seen from afar: spheres without perspective.
+//! Particles in their box, seen from afar: bodies and bonds without perspective.
 
 use std::str::FromStr;
 
 use container_core::{Error, Limits, Result};
 
 use crate::Picture;
+use crate::bodies::{Ellipsoid, Form};
+use crate::bonds::{self, Cell};
 use crate::categorical_palette::distinct_colors;
 use crate::frame::{Axis, Frame, Style};
 use crate::heatmap::Colors;
@@ -12,8 +14,9 @@ use crate::layout::{SideParts, TopParts};
 use crate::legend::Mark;
 use crate::scale::{Range, Stretch, place};
 use crate::scene::{Anchor, Item, Rgba};
+use crate::shapes::{Shape, cross, dot, turned};
 use crate::snapshot::Snapshot;
-use crate::spheres::{self, Place, Sphere};
+use crate::spheres::{self, Body, Place};
 
 /// Most colours of types.
 const MAX_COLORS: usize = crate::categorical_palette::MAX_COLOURS;
@@ -83,19 +86,12 @@ impl FromStr for View {
     }
 }
 
-fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-}
-
-fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
 /// The edges of a box between its corners. A corner's number is the sum of the edges that reach it from the origin: 1, 2 and 4.
 const EDGES: [(usize, usize); 12] =
     [(0, 1), (0, 2), (0, 4), (1, 3), (1, 5), (2, 3), (2, 6), (4, 5), (4, 6), (3, 7), (5, 7), (6, 7)];
 
-/// Spheres of the particles' diameters, in the colours of their types or of a field; those further away are paler.
+/// Particles in the shapes of their types, or as spheres of their diameters, in the colours of their types or of a field; those further away
+/// are paler. Bonds are rods between them.
 ///
 /// # Errors
 /// `Usage` where no particle has a place; `Limit` for a picture that is too large.
@@ -132,8 +128,8 @@ pub fn particles(
     let of_types =
         distinct_colors(if by_field.is_some() { 1 } else { most.saturating_add(1).min(MAX_COLORS) });
     let color_of = |kind: usize| of_types.get(kind % of_types.len().max(1)).copied().unwrap_or(Rgba::BLACK);
-    let mut spheres: Vec<Sphere> = Vec::with_capacity(snapshot.positions.len());
-    let (mut lost, mut sizeless) = (0_u64, 0_u64);
+    let mut bodies: Vec<Body> = Vec::with_capacity(snapshot.positions.len());
+    let (mut lost, mut sizeless, mut memory) = (0_u64, 0_u64, 0_u64);
     for (number, position) in snapshot.positions.iter().enumerate() {
         let diameter = snapshot.diameters.get(number).copied().unwrap_or(1.0);
         if !position.iter().all(|value| value.is_finite()) {
@@ -153,10 +149,21 @@ pub fn particles(
             },
             _ => color_of(snapshot.types.get(number).copied().unwrap_or(0)),
         };
-        spheres.push(Sphere { at: seen(*position), radius: diameter.abs() / 2.0, color });
+        let kind = snapshot.types.get(number).copied().unwrap_or(0);
+        let quaternion = snapshot.orientations.get(number).copied().unwrap_or([1.0, 0.0, 0.0, 0.0]);
+        let placed = Placed { at: *position, quaternion, axes, color };
+        let before = bodies.len();
+        placed.push(snapshot.shapes.get(kind), diameter.abs() / 2.0, &mut bodies);
+        // A type's shape may have many parts, which each particle has in its own direction.
+        memory = bodies.iter().skip(before).fold(memory, |sum, body| sum.saturating_add(body.memory()));
+        limits.allocate(memory)?;
     }
     // The size of the picture, which has the aspect ratio of the bounds.
-    let bounds = Bounds::new(&corners, &spheres)?;
+    let bounds = Bounds::new(&corners, &bodies)?;
+    limits.allocate(
+        memory.saturating_add((snapshot.bonds.len() as u64).saturating_mul(2 * size_of::<Body>() as u64)),
+    )?;
+    let lost_bonds = add_bonds(snapshot, &seen, &mut bodies);
     let legend_types = if by_field.is_some() { Vec::new() } else { present(snapshot) };
     let has_side = by_field.is_some() || !legend_types.is_empty();
     let (mut size, room) = style.canvas((800, 760), has_side);
@@ -204,7 +211,7 @@ pub fn particles(
     draw_edges(&mut frame, true);
     let depth = if snapshot.dimensions == 2 { None } else { Some((bounds.low[2], bounds.high[2])) };
     let to = Place { low: [bounds.low[0], bounds.low[1]], scale, size: inner, depth };
-    let (image, small) = spheres::image(&spheres, &to, limits)?;
+    let (image, small) = spheres::image(&bodies, &to, limits)?;
     frame.scene.items.push(Item::Image { rect, pixels: image });
     draw_edges(&mut frame, false);
     if view == View::Tilted {
@@ -242,12 +249,116 @@ pub fn particles(
             notes.push(format!("{} {have} no finite {what}", counted(count)));
         }
     }
+    notes.extend(undrawn(snapshot));
+    if lost_bonds > 0 {
+        let have = if lost_bonds == 1 { "bond has" } else { "bonds have" };
+        notes.push(format!("{lost_bonds} {have} an end that is not there"));
+    }
     if small > 0 {
         let (are, points) = if small == 1 { ("is", "a point") } else { ("are", "points") };
         notes.push(format!("{} covered by others {are} drawn as {points} to save time", counted(small)));
     }
     let range = range_ends.map(|(low, high)| Range::Fixed(low, high));
     Ok(Picture { scene: frame.scene, range, bins: None, notes })
+}
+
+/// A particle in its place.
+struct Placed {
+    at: [f64; 3],
+    quaternion: [f64; 4],
+    /// The axes of the view.
+    axes: [[f64; 3]; 3],
+    color: Rgba,
+}
+
+impl Placed {
+    /// Adds the bodies of a shape; of a shape that is not drawn, a sphere of this radius.
+    fn push(&self, shape: Option<&Shape>, radius: f64, bodies: &mut Vec<Body>) {
+        let seen = |point: [f64; 3]| self.axes.map(|axis| dot(axis, point));
+        let placed = |vector: [f64; 3]| seen(turned(self.quaternion, vector));
+        let mut add = |at: [f64; 3], form: Form| bodies.push(Body { at, form, color: self.color });
+        let middle = seen(self.at);
+        match shape {
+            Some(Shape::Sphere(Some(diameter))) => add(middle, Form::Sphere(diameter / 2.0)),
+            Some(Shape::Ellipsoid(radii)) => {
+                let axes = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(placed);
+                let form = Ellipsoid::new(axes, *radii).map_or(Form::Sphere(0.0), Form::Ellipsoid);
+                add(middle, form);
+            }
+            Some(Shape::Polyhedron(planes, reach)) => {
+                let planes = planes.iter().map(|(normal, off)| (placed(*normal), *off)).collect();
+                add(middle, Form::Polyhedron(planes, *reach));
+            }
+            Some(Shape::Polygon(vertices, rounding)) => {
+                let flat = |vertex: &[f64; 2]| {
+                    let [x, y, _] = placed([vertex[0], vertex[1], 0.0]);
+                    [x, y]
+                };
+                add(middle, Form::Polygon(vertices.iter().map(flat).collect(), *rounding));
+            }
+            Some(Shape::Union(parts)) => {
+                for (center, diameter) in parts {
+                    let off = placed(*center);
+                    add([0, 1, 2].map(|axis| middle[axis] + off[axis]), Form::Sphere(diameter / 2.0));
+                }
+            }
+            _ => add(middle, Form::Sphere(radius)),
+        }
+    }
+}
+
+/// Radius of bonds, as a part of the mean radius of what they are between.
+const BOND: f64 = 0.3;
+
+/// The same as a part of their length, which large particles do not exceed.
+const BOND_OF_LENGTH: f64 = 0.15;
+
+/// Adds the bonds as rods; returns the number of those without two particles at finite places.
+fn add_bonds(snapshot: &Snapshot, seen: &dyn Fn([f64; 3]) -> [f64; 3], bodies: &mut Vec<Body>) -> u64 {
+    let cell = snapshot.cell.and_then(Cell::new);
+    let narrow = bodies.iter().map(|body| body.form.half()).map(|[x, y, _]| x.min(y));
+    let radius = BOND * narrow.sum::<f64>() / bodies.len().max(1) as f64;
+    let mut lost = 0;
+    for bond in &snapshot.bonds {
+        let ends = bond.map(|end| {
+            snapshot.positions.get(end).copied().filter(|at| at.iter().all(|value| value.is_finite()))
+        });
+        let [Some(from), Some(to)] = ends else {
+            lost += 1;
+            continue;
+        };
+        for (start, end) in bonds::parts(cell, from, to) {
+            let (at, end) = (seen(start), seen(end));
+            let rod = [0, 1, 2].map(|axis| end[axis] - at[axis]);
+            let radius = radius.min(BOND_OF_LENGTH * dot(rod, rod).sqrt());
+            let form = Form::Rod(rod, radius);
+            bodies.push(Body { at, form, color: Rgba(120, 120, 120, 255) });
+        }
+    }
+    lost
+}
+
+/// Notes on the types whose shape is not drawn.
+fn undrawn(snapshot: &Snapshot) -> Vec<String> {
+    const SHOWN: usize = 4;
+    let mut types = snapshot.types.clone();
+    types.sort_unstable();
+    types.dedup();
+    let mut notes: Vec<String> = Vec::new();
+    for number in types {
+        let name = || snapshot.names.get(number).cloned().unwrap_or_else(|| number.to_string());
+        if let Some(Shape::Other(shape)) = snapshot.shapes.get(number) {
+            if notes.len() == SHOWN {
+                notes.push("shapes of more types are not drawn".into());
+                break;
+            }
+            notes.push(format!(
+                "particles of type {} are drawn as spheres: their shape, {shape}, is not drawn",
+                name()
+            ));
+        }
+    }
+    notes
 }
 
 /// `1 particle`, `2 particles`.
@@ -263,14 +374,14 @@ struct Bounds {
 }
 
 impl Bounds {
-    fn new(corners: &[[f64; 3]], spheres: &[Sphere]) -> Result<Self> {
+    fn new(corners: &[[f64; 3]], bodies: &[Body]) -> Result<Self> {
         let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
-        let mut include = |point: [f64; 3], radius: f64| {
-            low = std::array::from_fn(|axis| f64::min(low[axis], point[axis] - radius));
-            high = std::array::from_fn(|axis| f64::max(high[axis], point[axis] + radius));
+        let mut include = |point: [f64; 3], half: [f64; 3]| {
+            low = std::array::from_fn(|axis| f64::min(low[axis], point[axis] - half[axis]));
+            high = std::array::from_fn(|axis| f64::max(high[axis], point[axis] + half[axis]));
         };
-        corners.iter().for_each(|corner| include(*corner, 0.0));
-        spheres.iter().for_each(|sphere| include(sphere.at, sphere.radius));
+        corners.iter().for_each(|corner| include(*corner, [0.0; 3]));
+        bodies.iter().for_each(|body| include(body.at, body.form.half()));
         let span = (high[0] - low[0]).max(high[1] - low[1]);
         if !span.is_finite() {
             return Err(Error::usage("the particles have no finite positions"));
@@ -356,6 +467,9 @@ mod tests {
                 positions: (0..50).map(|number| [0, 1, 2].map(|axis| at(number, axis))).collect(),
                 diameters: vec![1.0; 50],
                 types: vec![0; 50],
+                orientations: vec![],
+                shapes: vec![],
+                bonds: vec![],
                 names: vec!["A".to_owned()],
                 field: None,
             };
@@ -386,6 +500,9 @@ mod tests {
                 .collect(),
             diameters: vec![1.0; kinds],
             types: (0..kinds).collect(),
+            orientations: vec![],
+            shapes: vec![],
+            bonds: vec![],
             names: (0..kinds).map(|kind| format!("T{kind}")).collect(),
             field: None,
         }

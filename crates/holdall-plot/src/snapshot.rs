@@ -7,6 +7,7 @@ use container_core::to_f64::{ComplexPart, is_number};
 use container_core::{Error, Result};
 
 use crate::integer_base::{Counting, beyond, extremes};
+use crate::shapes::Shape;
 use crate::values::Stored;
 
 /// Particles in a box.
@@ -30,6 +31,12 @@ pub struct Snapshot {
     pub types: Vec<usize>,
     /// Names of types.
     pub names: Vec<String>,
+    /// Orientations as quaternions of length 1, their real part first; none where none are stored.
+    pub orientations: Vec<[f64; 4]>,
+    /// Shapes of the types; none where none are stored.
+    pub shapes: Vec<Shape>,
+    /// Bonds by the numbers of their two particles.
+    pub bonds: Vec<[usize; 2]>,
     /// The requested field; of vectors, their lengths.
     pub field: Option<Field>,
 }
@@ -117,7 +124,13 @@ impl Snapshot {
             cell,
             diameters: of_each("particles/diameter")?.unwrap_or_else(|| vec![1.0; count]),
             types: types.iter().map(|number| usize::try_from(whole(*number)).unwrap_or(0)).collect(),
-            names: look.names()?,
+            names: look.texts("particles/types")?.unwrap_or_else(|| vec!["A".into()]),
+            orientations: look.orientations(count)?,
+            shapes: look
+                .texts("particles/type_shapes")?
+                .map(|texts| texts.iter().map(|text| Shape::parse(text)).collect())
+                .unwrap_or_default(),
+            bonds: look.bonds()?,
             field: field.map(|field| look.field(field, count)).transpose()?,
             positions,
         })
@@ -209,16 +222,37 @@ impl Look<'_> {
         Ok(Some((values, width, counting)))
     }
 
-    /// Names of types: rows of characters that end with a NUL.
-    fn names(&self) -> Result<Vec<String>> {
-        let Some((values, width)) = self.table("particles/types")? else { return Ok(vec!["A".into()]) };
+    /// Rows of characters that end with a NUL.
+    fn texts(&self, name: &str) -> Result<Option<Vec<String>>> {
+        let Some((values, width)) = self.table(name)? else { return Ok(None) };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes")]
         let text = |row: &[f64]| {
             let bytes: Vec<u8> =
                 row.iter().map(|value| *value as i16 as u8).take_while(|byte| *byte != 0).collect();
             String::from_utf8_lossy(&bytes).into_owned()
         };
-        Ok(values.chunks(width.max(1)).map(text).collect())
+        Ok(Some(values.chunks(width.max(1)).map(text).collect()))
+    }
+
+    /// Quaternions of length 1; one without a direction turns nothing.
+    fn orientations(&self, count: usize) -> Result<Vec<[f64; 4]>> {
+        let stored = self.table("particles/orientation")?;
+        let Some((values, 4)) = stored.filter(|(values, _)| values.len() == count.saturating_mul(4)) else {
+            return Ok(Vec::new());
+        };
+        let unit = |stored: &[f64; 4]| {
+            let length = stored.iter().map(|part| part * part).sum::<f64>().sqrt();
+            let is_direction = length.is_finite() && length > 0.0;
+            if is_direction { stored.map(|part| part / length) } else { [1.0, 0.0, 0.0, 0.0] }
+        };
+        Ok(values.as_chunks::<4>().0.iter().map(unit).collect())
+    }
+
+    fn bonds(&self) -> Result<Vec<[usize; 2]>> {
+        let Some((values, 2)) = self.table("bonds/group")? else { return Ok(Vec::new()) };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "numbers of particles")]
+        let number = |value: f64| if value >= 0.0 { value as usize } else { usize::MAX };
+        Ok(values.as_chunks::<2>().0.iter().map(|pair| pair.map(number)).collect())
     }
 
     fn field(&self, name: &str, count: usize) -> Result<Field> {

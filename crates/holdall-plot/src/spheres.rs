@@ -1,4 +1,4 @@
-//! Drawing of spheres that hide each other, in parallel projection.
+//! Drawing of spheres and other bodies that hide each other, in parallel projection.
 //!
 //! They are drawn from the nearest to the furthest, so that most hidden parts are skipped before their points are tested: a square of points
 //! that is nearer everywhere than the sphere can be there is left out. The remaining work is bounded by [`Budget`], since the sizes of
@@ -8,17 +8,25 @@ use std::ops::Range;
 
 use container_core::{Limits, Result};
 
+use crate::bodies::Form;
 use crate::scale::place;
 use crate::scene::{Pixels, Rgba};
 
-/// A sphere, in the lengths of the box.
-pub(crate) struct Sphere {
+/// A body, in the lengths of the box.
+pub(crate) struct Body {
     /// Position: to the right, up, towards the viewer.
     pub at: [f64; 3],
-    /// Its radius.
-    pub radius: f64,
+    /// Its form.
+    pub form: Form,
     /// Its colour in full light, nearby.
     pub color: Rgba,
+}
+
+impl Body {
+    /// Bytes that it takes.
+    pub(crate) fn memory(&self) -> u64 {
+        (size_of::<Self>() as u64).saturating_add(self.form.cost().saturating_mul(32))
+    }
 }
 
 /// Mapping from lengths of the box to the picture.
@@ -64,42 +72,125 @@ impl Budget {
 /// Minimum radius in points, so that spheres smaller than a pixel stay visible.
 const MIN_RADIUS: f64 = 1.2;
 
-/// The picture of the spheres, twice as fine and then averaged, and how many of them are drawn as points although they are larger.
+/// The picture of the bodies, twice as fine and then averaged, and how many of them are drawn as points although they are larger; bonds,
+/// which are rods, are left out instead.
 ///
 /// # Errors
 /// `Limit` for a picture that is too large.
-pub(crate) fn image(spheres: &[Sphere], to: &Place, limits: &Limits) -> Result<(Pixels, u64)> {
+pub(crate) fn image(bodies: &[Body], to: &Place, limits: &Limits) -> Result<(Pixels, u64)> {
     let (width, height) = (to.size.0 as usize * FINE, to.size.1 as usize * FINE);
     let points = (width as u64).saturating_mul(height as u64);
-    limits.allocate(points.saturating_mul(8).saturating_add((spheres.len() as u64).saturating_mul(8)))?;
-    Ok(drawn(spheres, to, Canvas::new(width, height), Budget::of(width, height)))
+    limits.allocate(points.saturating_mul(8).saturating_add((bodies.len() as u64).saturating_mul(8)))?;
+    Ok(drawn(bodies, to, Canvas::new(width, height), Budget::of(width, height)))
 }
 
-fn drawn(spheres: &[Sphere], to: &Place, mut canvas: Canvas, mut budget: Budget) -> (Pixels, u64) {
-    let mut order: Vec<usize> = (0..spheres.len()).collect();
-    let nearest = |number: &usize| spheres.get(*number).map_or(0.0, |sphere| sphere.at[2] + sphere.radius);
-    order.sort_by(|one, other| nearest(other).total_cmp(&nearest(one)));
+fn drawn(bodies: &[Body], to: &Place, mut canvas: Canvas, mut budget: Budget) -> (Pixels, u64) {
+    let mut order: Vec<usize> = (0..bodies.len()).collect();
+    let nearest = |number: &usize| bodies.get(*number).map_or(0.0, |body| body.at[2] + body.form.half()[2]);
+    order.sort_by_cached_key(|number| std::cmp::Reverse(Sortable(nearest(number))));
     let scale = to.scale * FINE as f64;
     let height = canvas.height as f64;
     let mut small = 0;
-    for sphere in order.into_iter().filter_map(|number| spheres.get(number)) {
-        let radius = (sphere.radius * scale).max(MIN_RADIUS);
+    for body in order.into_iter().filter_map(|number| bodies.get(number)) {
+        let half = body.form.half();
+        let reach = half[0].max(half[1]);
         let mut disc = Disc {
-            x: (sphere.at[0] - to.low[0]) * scale,
-            y: height - (sphere.at[1] - to.low[1]) * scale,
-            radius,
-            z: sphere.at[2],
-            up: sphere.radius,
-            color: sphere.color,
-            pale: to.depth.map_or(0.0, |(low, high)| 0.5 * (1.0 - place(sphere.at[2], low, high))),
+            x: (body.at[0] - to.low[0]) * scale,
+            y: height - (body.at[1] - to.low[1]) * scale,
+            radius: (reach * scale).max(MIN_RADIUS),
+            z: body.at[2],
+            up: reach,
+            color: body.color,
+            pale: to.depth.map_or(0.0, |(low, high)| 0.5 * (1.0 - place(body.at[2], low, high))),
         };
-        if budget.is_spent() && radius > MIN_RADIUS {
-            disc.radius = MIN_RADIUS;
-            small += 1;
+        let is_large = disc.radius > MIN_RADIUS;
+        if matches!(body.form, Form::Sphere(_)) || !is_large || budget.is_spent() {
+            if budget.is_spent() && is_large {
+                if matches!(body.form, Form::Rod(..)) {
+                    continue;
+                }
+                disc.radius = MIN_RADIUS;
+                small += 1;
+            }
+            budget.spend(canvas.draw(&disc));
+            continue;
         }
-        budget.spend(canvas.draw(&disc));
+        let solid = Solid { body, x: disc.x, y: disc.y, scale, half, pale: disc.pale };
+        budget.spend(canvas.draw(&solid).saturating_mul(body.form.cost()));
     }
     (canvas.averaged(to.size), small)
+}
+
+/// A depth in the order of [`f64::total_cmp`].
+#[derive(Clone, Copy)]
+struct Sortable(f64);
+
+impl Ord for Sortable {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+impl PartialOrd for Sortable {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Sortable {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Sortable {}
+
+/// A body that covers some of the points of a canvas.
+trait Cover {
+    /// The rows and columns that it may touch, of a canvas of this height and width.
+    fn spans(&self, height: usize, width: usize) -> (Range<usize>, Range<usize>);
+
+    /// Nearest depth within these rows and columns; `None` where it is not in them.
+    fn nearest(&self, rows: &Range<usize>, columns: &Range<usize>) -> Option<f32>;
+
+    /// Depth and normal of its surface at the middle of a point.
+    fn surface(&self, row: usize, column: usize) -> Option<(f32, [f64; 3])>;
+
+    /// Its colour, and how pale that is.
+    fn color(&self) -> (Rgba, f64);
+}
+
+/// A body other than a sphere in points of the canvas.
+struct Solid<'b> {
+    body: &'b Body,
+    x: f64,
+    y: f64,
+    scale: f64,
+    half: [f64; 3],
+    pale: f64,
+}
+
+impl Cover for Solid<'_> {
+    fn spans(&self, height: usize, width: usize) -> (Range<usize>, Range<usize>) {
+        let half = |axis: usize| self.half.get(axis).copied().unwrap_or(0.0) * self.scale;
+        (span(self.y, half(1), height), span(self.x, half(0), width))
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "as exact as a picture needs")]
+    fn nearest(&self, _: &Range<usize>, _: &Range<usize>) -> Option<f32> {
+        Some((self.body.at[2] + self.half[2]) as f32)
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "as exact as a picture needs")]
+    fn surface(&self, row: usize, column: usize) -> Option<(f32, [f64; 3])> {
+        let (x, y) = ((column as f64 + 0.5 - self.x) / self.scale, (self.y - row as f64 - 0.5) / self.scale);
+        let (depth, normal) = self.body.form.surface(x, y, self.scale)?;
+        Some(((self.body.at[2] + depth) as f32, normal))
+    }
+
+    fn color(&self) -> (Rgba, f64) {
+        (self.body.color, self.pale)
+    }
 }
 
 /// A sphere in points of the canvas.
@@ -139,21 +230,20 @@ impl Canvas {
         }
     }
 
-    /// Draws the visible part of a disc; returns the number of points and squares tested.
-    fn draw(&mut self, disc: &Disc) -> u64 {
-        let rows = span(disc.y, disc.radius, self.height);
-        let columns = span(disc.x, disc.radius, self.width);
+    /// Draws the visible part of a body; returns the number of points and squares tested.
+    fn draw(&mut self, body: &impl Cover) -> u64 {
+        let (rows, columns) = body.spans(self.height, self.width);
         let mut looked = 0;
         for row in parts(&rows) {
             for column in parts(&columns) {
                 looked += 1;
                 let square = row.start / SIDE * self.squares + column.start / SIDE;
                 let Some(furthest) = self.furthest.get(square).copied() else { continue };
-                if disc.nearest(&row, &column).is_none_or(|nearest| nearest <= furthest) {
+                if body.nearest(&row, &column).is_none_or(|nearest| nearest <= furthest) {
                     continue;
                 }
                 looked += (row.len() * column.len()) as u64;
-                self.fill(disc, &row, &column);
+                self.fill(body, &row, &column);
                 let found = self.furthest_of(row.start / SIDE, column.start / SIDE);
                 if let Some(furthest) = self.furthest.get_mut(square) {
                     *furthest = found;
@@ -163,26 +253,21 @@ impl Canvas {
         looked
     }
 
-    /// Draws the part of a disc that is in these rows and columns.
-    fn fill(&mut self, disc: &Disc, rows: &Range<usize>, columns: &Range<usize>) {
+    /// Draws the part of a body that is in these rows and columns.
+    fn fill(&mut self, body: &impl Cover, rows: &Range<usize>, columns: &Range<usize>) {
+        let (color, pale) = body.color();
         for row in rows.clone() {
-            let dy = (row as f64 + 0.5 - disc.y) / disc.radius;
             let line = row * self.width + columns.start..row * self.width + columns.end;
             let (Some(near), Some(points)) = (self.near.get_mut(line.clone()), self.points.get_mut(line))
             else {
                 continue;
             };
             for (column, (near, point)) in columns.clone().zip(near.iter_mut().zip(points)) {
-                let dx = (column as f64 + 0.5 - disc.x) / disc.radius;
-                let off = dx * dx + dy * dy;
-                if off > 1.0 {
-                    continue;
-                }
-                let up = (1.0 - off).sqrt();
-                let z = disc.at(up);
-                if z > *near {
+                if let Some((z, normal)) = body.surface(row, column)
+                    && z > *near
+                {
                     *near = z;
-                    *point = shaded(disc.color, [dx, -dy, up], disc.pale);
+                    *point = shaded(color, normal, pale);
                 }
             }
         }
@@ -229,8 +314,13 @@ impl Disc {
     fn at(&self, up: f64) -> f32 {
         (self.z + up * self.up) as f32
     }
+}
 
-    /// Nearest depth within these rows and columns; `None` where it is not in them.
+impl Cover for Disc {
+    fn spans(&self, height: usize, width: usize) -> (Range<usize>, Range<usize>) {
+        (span(self.y, self.radius, height), span(self.x, self.radius, width))
+    }
+
     fn nearest(&self, rows: &Range<usize>, columns: &Range<usize>) -> Option<f32> {
         let off = |middle: f64, range: &Range<usize>| {
             let (low, high) = (range.start as f64 + 0.5, range.end as f64 - 0.5);
@@ -240,9 +330,24 @@ impl Disc {
         let off = dx * dx + dy * dy;
         (off <= 1.0).then(|| self.at((1.0 - off).sqrt()))
     }
+
+    fn surface(&self, row: usize, column: usize) -> Option<(f32, [f64; 3])> {
+        let dy = (row as f64 + 0.5 - self.y) / self.radius;
+        let dx = (column as f64 + 0.5 - self.x) / self.radius;
+        let off = dx * dx + dy * dy;
+        if off > 1.0 {
+            return None;
+        }
+        let up = (1.0 - off).sqrt();
+        Some((self.at(up), [dx, -dy, up]))
+    }
+
+    fn color(&self) -> (Rgba, f64) {
+        (self.color, self.pale)
+    }
 }
 
-/// The rows or columns that a disc may touch.
+/// The rows or columns that are within `radius` of a middle.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the picture")]
 fn span(middle: f64, radius: f64, most: usize) -> Range<usize> {
     let low = (middle - radius).floor().max(0.0) as usize;
@@ -286,8 +391,13 @@ mod tests {
         f64::from(*seed >> 8) / f64::from(1 << 24)
     }
 
+    fn radius(sphere: &Body) -> f64 {
+        let Form::Sphere(radius) = sphere.form else { panic!("no sphere") };
+        radius
+    }
+
     /// Every point of every sphere, in any order.
-    fn slowly(spheres: &[Sphere], to: &Place) -> Pixels {
+    fn slowly(spheres: &[Body], to: &Place) -> Pixels {
         let (width, height) = (to.size.0 as usize * FINE, to.size.1 as usize * FINE);
         let mut canvas = Canvas::new(width, height);
         let scale = to.scale * FINE as f64;
@@ -295,9 +405,9 @@ mod tests {
             let disc = Disc {
                 x: sphere.at[0] * scale,
                 y: height as f64 - sphere.at[1] * scale,
-                radius: (sphere.radius * scale).max(MIN_RADIUS),
+                radius: (radius(sphere) * scale).max(MIN_RADIUS),
                 z: sphere.at[2],
-                up: sphere.radius,
+                up: radius(sphere),
                 color: sphere.color,
                 pale: 0.0,
             };
@@ -310,12 +420,12 @@ mod tests {
     fn image_matches_brute_force_rendering() {
         let mut seed = 7;
         for count in [1, 20, 400] {
-            let spheres: Vec<Sphere> = (0..=255_u8)
+            let spheres: Vec<Body> = (0..=255_u8)
                 .cycle()
                 .take(count)
-                .map(|red| Sphere {
+                .map(|red| Body {
                     at: std::array::from_fn(|_| noise(&mut seed) * 1.2 - 0.1),
-                    radius: noise(&mut seed).powi(3) * 0.4,
+                    form: Form::Sphere(noise(&mut seed).powi(3) * 0.4),
                     color: Rgba(red, 90, 200, 255),
                 })
                 .collect();
@@ -329,12 +439,12 @@ mod tests {
     /// Each a little further to the right than the last and as large as the picture: none is hidden by the others.
     #[test]
     fn of_too_many_large_spheres_the_nearest_are_drawn_and_points_of_those_behind() {
-        let sphere = |at: u32, near: f64| Sphere {
+        let sphere = |at: u32, near: f64| Body {
             at: [0.5 + f64::from(at) / 4e6, 0.5, near],
-            radius: 2.0,
+            form: Form::Sphere(2.0),
             color: Rgba(200, 60, 60, 255),
         };
-        let mut many: Vec<Sphere> = (0..4000).map(|at| sphere(at, 0.0)).collect();
+        let mut many: Vec<Body> = (0..4000).map(|at| sphere(at, 0.0)).collect();
         many.push(sphere(0, 9.0));
         let to = place(32);
         let (all, small) = drawn(&many, &to, Canvas::new(64, 64), Budget(u64::MAX));

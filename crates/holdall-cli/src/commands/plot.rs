@@ -381,16 +381,19 @@ impl Args {
             return Ok(Drawn { left_out, ..drawn });
         }
         // Axes that the picture cannot show are cut at one index.
+        let is_plane = self.kind == Some(options::PictureKind::Heatmap);
+        let slices = self.slices(container, index, &region, is_plane)?;
         let wide = region.shape().iter().filter(|count| **count > 1).count();
         let most = match () {
             () if self.hist => usize::MAX,
             () if wide <= 1 && !self.lines => 1,
             () => 2,
         };
-        let (region, _) = sliced(&region, &dataset, &self.slice, most)?;
+        let (region, _) = sliced(&region, &dataset, &slices, most)?;
         require_present(container, index, &region)?;
         let shape = region.shape();
-        let is_table = matches!(shape[..], [rows, columns] if columns <= MAX_LINES && rows >= 16 * columns);
+        let is_table =
+            !is_plane && matches!(shape[..], [rows, columns] if columns <= MAX_LINES && rows >= 16 * columns);
         // Title, unit and label.
         let selection = region_text(&region, &dataset.shape);
         let part = self.part.unwrap_or_default();
@@ -435,6 +438,9 @@ impl Args {
             recipe.flag("--hist");
             histogram(&subject, self.bins, range, stretch, &label, &style)?
         } else if is_heat_map {
+            if is_plane {
+                recipe.add("--as", "heatmap");
+            }
             heatmap(&subject, &colors, self.origin, &label, &style)?
         } else {
             recipe.flag("--lines");

@@ -14,6 +14,24 @@ use super::recipe::Recipe;
 use super::{Args, Drawn};
 
 impl Args {
+    /// The cuts that are asked for. A heat map of a colour picture is a plane of it: the last axis is cut in its middle.
+    ///
+    /// # Errors
+    /// `Usage` for a dataset that does not exist.
+    pub(super) fn slices(
+        &self,
+        container: &dyn Container,
+        index: usize,
+        region: &Region,
+        is_plane: bool,
+    ) -> container_core::Result<Vec<(usize, i64)>> {
+        let mut slices = self.slice.clone();
+        if is_plane && slices.is_empty() && is_colored(container, index, region)? {
+            slices.push((2, 1));
+        }
+        Ok(slices)
+    }
+
     /// Draws a region as a colour picture, where it is one or is asked to be one.
     ///
     /// # Errors
