@@ -25,6 +25,7 @@ mod partly;
 mod pdf;
 mod pipes;
 mod plot;
+mod plot_kinds;
 mod plugins;
 mod remote;
 mod samples;
