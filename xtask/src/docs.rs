@@ -1,4 +1,4 @@
-//! `docs` and `dist`: what is generated from the command: sessions and reference in docs/, and a program that runs anywhere.
+//! `docs` and `dist`: what is generated from the command: sessions, pictures and reference in docs/, and a program that runs anywhere.
 
 use std::env;
 
@@ -8,10 +8,18 @@ use crate::repo::Repo;
 use crate::step::Step;
 use crate::{Outcome, flags};
 
-/// Runs every session of the README and of docs/, and writes what it answered; and the reference of the command. `--check` compares.
+/// Runs every session of the README and of docs/, and writes what it answered; draws the pictures of the gallery; and writes the reference of the command. `--check` compares.
 pub(crate) fn docs(repo: &Repo, args: &[String]) -> Result<Outcome> {
     let [check] = flags(args, ["--check"])?;
-    let step = Step::cargo(repo).args(["test", "--workspace", "--all-features", "--test", "docs"]);
+    let step = Step::cargo(repo).args([
+        "test",
+        "--workspace",
+        "--all-features",
+        "--test",
+        "docs",
+        "--test",
+        "pictures",
+    ]);
     if check {
         step.run()?;
         return Ok(Outcome::Done);
