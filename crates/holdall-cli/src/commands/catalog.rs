@@ -94,6 +94,10 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         to_stderr(&format!("holdall: {}: {why}", printable(&name)));
     }
     let kept = earlier.as_ref().zip(previous.as_ref()).map(|(earlier, previous)| previous.rows(earlier));
+    if args.output.exists() && !args.are_there(console) {
+        to_stderr(&format!("holdall: {}: left as it was", printable(&name)));
+        return Ok(Outcome::CouldNot);
+    }
     let overwrite = if earlier.is_some() { Overwrite::Replace } else { args.force.overwrite() };
     let target = AtomicFile::create(&args.output, overwrite).on(&name)?;
     let target = NamedWriter { inner: target, name: name.clone() };
@@ -118,6 +122,18 @@ impl Args {
         // The same bytes, however they are read.
         options.positioned = false;
         format!("{options:?}")
+    }
+
+    /// Whether every argument is there; reports those that are not. A mistyped folder must not take the rows of its files.
+    fn are_there(&self, console: &mut Console) -> bool {
+        let mut are_there = true;
+        for path in self.files.iter().filter(|path| is_gone(path)) {
+            if let Err(error) = path.symlink_metadata() {
+                console.fail(&Failure { subject: Some(shown(path)), error: error.into() });
+                are_there = false;
+            }
+        }
+        are_there
     }
 
     /// The catalogue that is there, unless all files are to be read.

@@ -161,6 +161,17 @@ fn what_is_no_catalogue_is_not_replaced() {
     let missing = run(at, &["catalog", "data/a.ra", "nosuch.ra", "-o", "m.parquet"]);
     missing.expect(2);
     assert!(missing.err.contains("nosuch.ra") && missing.err.contains("m.parquet: 1 rows"), "{missing:?}");
+    // A mistyped name leaves the catalogue that is there.
+    let before = std::fs::read(at.join("m.parquet")).unwrap();
+    for force in [&[][..], &["-f"]] {
+        let mistyped = run(at, &[&["catalog", "dta", "-o", "m.parquet"], force].concat());
+        mistyped.expect(2);
+        assert!(
+            mistyped.err.contains("dta: ") && mistyped.err.contains("m.parquet: left as it was"),
+            "{mistyped:?}"
+        );
+        assert_eq!(std::fs::read(at.join("m.parquet")).unwrap(), before);
+    }
     run(at, &["catalog", "-", "-o", "s.parquet"]).expect(2);
     let names: Vec<String> = crate::support::contents(at).into_iter().map(|(name, _)| name).collect();
     assert!(!names.iter().any(|name| name.contains("tmp") || name == "s.parquet"), "{names:?}");
