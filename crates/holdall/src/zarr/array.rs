@@ -122,11 +122,26 @@ impl ArrayPlan {
             "codecs": codecs,
             "attributes": attributes,
         });
-        if self.first_axis_is_frames {
-            let names = (0..axes).map(|axis| if axis == 0 { "frame".into() } else { Json::Null });
-            metadata["dimension_names"] = names.collect();
-        }
+        metadata["dimension_names"] = self.dimension_names().into();
         metadata
+    }
+
+    /// Names of the axes, which xarray requires: `frame` for the frames of a trajectory and `dim_N` for others of length N, as the Python package
+    /// names them; an underscore more for each axis of the same name.
+    fn dimension_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for (axis, length) in self.grid.shape.iter().enumerate() {
+            let mut name = if axis == 0 && self.first_axis_is_frames {
+                "frame".to_owned()
+            } else {
+                format!("dim_{length}")
+            };
+            while names.contains(&name) {
+                name.push('_');
+            }
+            names.push(name);
+        }
+        names
     }
 
     /// Number of chunks that are made at a time, within the limit on memory.
