@@ -270,7 +270,9 @@ impl File {
     pub fn dataset(&self) -> Result<OpenDataset<'_>> {
         let NumpyArray { dtype, shape, .. } = self.array_type()?;
         let read = |region: &Region, options: &ReadOptions| self.read(region, options);
-        Ok(OpenDataset::new(DATASET, dtype, &shape, read).in_file(self.path.as_deref()))
+        let options = ReadOptions::default().with_limits(self.options.limits);
+        let dataset = OpenDataset::new(DATASET, dtype, &shape, read).with_options(options);
+        Ok(dataset.in_file(self.path.as_deref()))
     }
 
     /// The whole array; see [`File::read`].

@@ -3,11 +3,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use container_core::container::{Container, Dataset, OpenOptions, all_datasets};
+use container_core::container::{Container, Dataset, OpenOptions, ReadOptions, all_datasets};
 use container_core::dtype::Order;
 use container_core::format::{Format, Formats, Input, Probe};
 use container_core::source::{Access, Passing, Source, open_path, open_path_to_pass, read_stream};
-use container_core::{Error, OpenDataset, Result, Value};
+use container_core::{Error, Limits, OpenDataset, Result, Value};
 
 use crate::address::{Address, is_url};
 use crate::foreign::Foreign;
@@ -32,6 +32,8 @@ pub struct OpenFile {
     pub container: Box<dyn Container>,
     /// Its path; `None` for standard input and bytes in memory.
     pub path: Option<PathBuf>,
+    /// The limits that it was opened with. [`OpenFile::dataset`] reads within them, unless it is given other options.
+    pub limits: Limits,
 }
 
 impl OpenFile {
@@ -58,7 +60,9 @@ impl OpenFile {
     }
 
     fn at(&self, index: usize) -> Result<OpenDataset<'_>> {
-        Ok(OpenDataset::of_container(&*self.container, index)?.in_file(self.path.as_deref()))
+        let dataset = OpenDataset::of_container(&*self.container, index)?;
+        let options = ReadOptions::default().with_limits(self.limits);
+        Ok(dataset.with_options(options).in_file(self.path.as_deref()))
     }
 
     fn named(&self, error: Error) -> Error {
@@ -189,7 +193,7 @@ fn opened(format: &'static Format, input: Input, options: &OpenOptions) -> Resul
         Some(dtype) => Box::new(Assumed::new(container, dtype.clone())?),
         None => container,
     };
-    Ok(OpenFile { format, container, path })
+    Ok(OpenFile { format, container, path, limits: options.limits })
 }
 
 /// Notices about journals next to the file at `path`, for callers of functions that do not return a container. A file without any is not

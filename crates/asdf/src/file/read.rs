@@ -57,7 +57,8 @@ impl File {
         self.place(array).and_then(|place| self.geometry_at(array, &place)).map_err(named)
     }
 
-    /// The array at `path`, whose values are read on demand: `file.dataset("roman/data")?.read::<f32>()?`.
+    /// The array at `path`, whose values are read on demand: `file.dataset("roman/data")?.read::<f32>()?`,
+    /// within the limits of the file's options.
     ///
     /// # Errors
     /// `Usage` for an unknown path; as [`File::geometry`].
@@ -66,7 +67,8 @@ impl File {
         let geometry = self.geometry_of(&entry.array)?;
         let read = |region: &Region, options: &ReadOptions| self.read_array(&entry.array, region, options);
         let dataset = OpenDataset::new(&entry.path, geometry.dtype, &geometry.shape, read);
-        Ok(dataset.in_file(self.path.as_deref()))
+        let options = ReadOptions::default().with_limits(*self.limits());
+        Ok(dataset.with_options(options).in_file(self.path.as_deref()))
     }
 
     /// The elements of `region` of the array at `path`, in the order of their bytes in the file. Uncompressed data of a mapped source are borrowed
