@@ -3,6 +3,8 @@
 use crate::dtype::Order;
 use crate::{Error, Result};
 
+mod hints;
+
 /// Selection along one axis: `count` indices from `start` on, `step` apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AxisSelection {
@@ -44,7 +46,7 @@ impl Region {
     /// # Errors
     /// `Usage` for bad syntax, too many axes, a step of 0, or a plain index outside the axis.
     pub fn parse(text: &str, shape: &[u64]) -> Result<Self> {
-        let bad = |what: String| Error::usage(what).with_context(format!("selection [{text}]"));
+        let bad = |what: String| hints::add(Error::usage(what), text);
         Self::check_terms(text)?;
         let terms: Vec<&str> =
             if text.trim().is_empty() { Vec::new() } else { text.split(',').map(str::trim).collect() };
@@ -88,7 +90,7 @@ impl Region {
             () => return Ok(()),
         };
         let problem = format!("a selection takes numbers, slices and ..., not {what}");
-        Err(Error::usage(problem).with_context(format!("selection [{text}]")))
+        Err(hints::add(Error::usage(problem), text))
     }
 
     /// Refuses a text that selects from no array, whatever its shape.
@@ -104,8 +106,7 @@ impl Region {
             all => all,
         };
         let problem = terms.iter().filter(|term| **term != "...").find_map(|term| bounds(term).err());
-        problem
-            .map_or(Ok(()), |problem| Err(Error::usage(problem).with_context(format!("selection [{text}]"))))
+        problem.map_or(Ok(()), |problem| Err(hints::add(Error::usage(problem), text)))
     }
 
     /// A region from explicit selections, checked against `shape`.
@@ -294,7 +295,10 @@ fn parse_axis(term: &str, len: u64) -> std::result::Result<AxisSelection, String
         [Some(index)] => {
             let from = if index < 0 { index + length } else { index };
             let start = u64::try_from(from).ok().filter(|start| *start < len);
-            let start = start.ok_or_else(|| format!("index {index} is outside"))?;
+            let start = start.ok_or_else(|| match len.checked_sub(1) {
+                Some(last) => format!("index {index} is outside (0 to {last}, or -{len} to -1 from the end)"),
+                None => format!("index {index} is outside (the axis is empty)"),
+            })?;
             return Ok(AxisSelection { start, step: 1, count: 1, kept: Kept::No });
         }
         [start, stop] => (start, stop, 1),

@@ -163,8 +163,14 @@ fn a_text_that_selects_from_no_array_is_refused_without_one() {
 #[test]
 fn errors_of_a_selection_name_the_axis() {
     let error = |text: &str| Region::parse(text, &[4, 5]).unwrap_err().to_string();
-    assert_eq!(error("0, 5"), "selection [0, 5]: axis 1 of length 5: index 5 is outside");
-    assert_eq!(error("-5"), "selection [-5]: axis 0 of length 4: index -5 is outside");
+    assert_eq!(
+        error("0, 5"),
+        "selection [0, 5]: axis 1 of length 5: index 5 is outside (0 to 4, or -5 to -1 from the end)"
+    );
+    let ends = "(0 to 3, or -4 to -1 from the end)";
+    assert_eq!(error("-5"), format!("selection [-5]: axis 0 of length 4: index -5 is outside {ends}"));
+    let empty = Region::parse("0", &[0]).unwrap_err().to_string();
+    assert!(empty.ends_with("index 0 is outside (the axis is empty)"), "{empty}");
     assert_eq!(error("0,0,0"), "selection [0,0,0]: 3 indices for an array of 2 dimensions");
     assert_eq!(error("...,..."), "selection [...,...]: more than one ... for an array of 2 dimensions");
     assert!(Region::parse("3, -5", &[4, 5]).is_ok() && Region::parse("-4, 4", &[4, 5]).is_ok());
@@ -233,4 +239,35 @@ fn pieces_are_as_long_as_they_may_be() {
     let mut huge = Region::whole(&[1 << 40, 1 << 40]).chunks(Order::C, 1 << 41);
     assert_eq!(huge.next().unwrap().len(), Some(1 << 41));
     assert_eq!(huge.next().unwrap().axes()[0].start, 2);
+}
+
+#[test]
+fn selections_of_other_programs_are_answered_with_ours() {
+    let hint = |text: &str| Region::parse(text, &[10, 10]).unwrap_err().hint().map(str::to_owned);
+    for (text, wanted) in [
+        ("[1, 5, 7]", "an address for each: FILE::PATH[1] FILE::PATH[5] FILE::PATH[7]"),
+        ("[0,1,2]", "FILE::PATH[0:3]"),
+        ("(1, 4, 7)", "FILE::PATH[1:8:3]"),
+        ("[1,2,4,8,9]", "a slice with a step"),
+        ("[9223372036854775807, 0, -9223372036854775808]", "an address for each"),
+        ("0, [1,2]", "a slice with a step"),
+        ("x>3", "numpy in Python"),
+        ("1.5", "whole numbers"),
+        ("1e3", "whole numbers"),
+        ("0, None", "the selection without it"),
+        ("slice(0,3)", "[START:STOP:STEP]"),
+        ("0-3", "FILE::PATH[0:3], which is without 3"),
+        ("0..3", "FILE::PATH[0:3], which is without 3"),
+        ("0 1", "commas between the axes"),
+        ("0;1", "commas between the axes"),
+        ("alpha", "--format csv"),
+        ("'alpha'", "--format csv"),
+    ] {
+        let hint = hint(text);
+        assert!(hint.as_deref().is_some_and(|hint| hint.contains(wanted)), "{text}: {hint:?}");
+    }
+    for text in ["10", "::0", "0,0,0", "0,,1", "inf", "nan:"] {
+        let hint = hint(text);
+        assert!(hint.is_none() || text.starts_with(|c: char| c.is_alphabetic()), "{text}: {hint:?}");
+    }
 }
