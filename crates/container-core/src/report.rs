@@ -1,5 +1,6 @@
 //! Results of a check.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// Severity of a finding.
@@ -29,7 +30,7 @@ impl Severity {
 }
 
 /// One finding of a check.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Finding {
     /// Its severity.
     pub severity: Severity,
@@ -109,14 +110,23 @@ pub struct Report {
     pub blocks: BlockCounts,
 }
 
+/// Removes findings that are equal to an earlier one.
+fn drop_repeated(findings: &mut Vec<Finding>) {
+    let mut seen = HashSet::with_capacity(findings.len());
+    let is_new: Vec<bool> = findings.iter().map(|finding| seen.insert(finding)).collect();
+    let mut is_new = is_new.into_iter();
+    findings.retain(|_| is_new.next().unwrap_or(true));
+}
+
 impl Report {
-    /// A report of `findings`, sorted.
+    /// A report of `findings`, sorted, each once: two checks may find the same.
     #[must_use]
     pub fn new(mut findings: Vec<Finding>, blocks: BlockCounts) -> Self {
         // Stable: findings of one severity and place keep the order in which they were made.
         findings.sort_by_key(|finding| {
             (std::cmp::Reverse(finding.severity), finding.range.as_ref().map_or(0, |range| range.start))
         });
+        drop_repeated(&mut findings);
         Self { findings, blocks }
     }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use container_core::container::{CheckDepth, ReadOptions};
 use container_core::format::Formats;
-use container_core::report::{Finding, Severity};
+use container_core::report::Finding;
 use holdall::address::typed;
 use holdall::json;
 use holdall::schema::Schema;
@@ -17,19 +17,24 @@ use crate::errors::{ErrorContext, Outcome, Result};
 use crate::format_value;
 use crate::many_files::{Share, expand, in_order, summary};
 use crate::options::{JobsArgs, OpenAnywhereArgs};
-use crate::output::{Console, DIM, ERROR, OK, WARN, printable, to_stderr};
+use crate::output::{Console, printable, to_stderr};
+
+mod report;
+use report::Listing;
 
 /// Check files for damage: structure, checksums, and that everything decodes
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Every file is reported, in order. Below a folder, files are those with the bytes or the extension of a format; a folder that cannot be listed is reported as a file that cannot be read. Exit codes: 0 all are sound (notes and warnings allowed), 1 some are damaged, 2 some could not be \
-read at all, or not be checked because their codec or filter is a plugin that is not here (`unchecked`). Through a pipe the columns are: path, verdict or severity, code, bytes, dataset, message.
+read at all, or not be checked because their codec or filter is a plugin that is not here (`unchecked`). Through a pipe every finding is a line, and the columns are: path, verdict or severity, code, bytes, dataset, message. On a terminal more than three findings of one severity and code are summed \
+up as one line, with the first of them and the bytes that all are within; --all lists each.
 
 Examples:
   holdall verify scan.ra
   holdall verify --quick *.ra
   holdall verify -j 8 /data/archive
   holdall verify --schema image.asdf
+  holdall verify --all image.asdf
   holdall verify --json *.ra | jq 'select(.verdict != \"sound\")'")]
 pub struct Args {
     /// Files to check, and folders, of which every container below is checked; `-` is standard input
@@ -43,6 +48,10 @@ pub struct Args {
     /// Hold ASDF trees against the schemas of their tags too, and with =FILE their roots against that schema: what does not fit is an error
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     schema: Option<OsString>,
+
+    /// On a terminal, list every finding: without it, more than three of one severity and code are one line
+    #[arg(long)]
+    all: bool,
 
     /// One JSON line for each file (holdall.verify/1)
     #[arg(long)]
@@ -62,6 +71,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     });
     let check = Check { args, schema: schema.transpose()?, formats: console.formats };
     let files = expand(&args.files, &args.open.options(console.limits, console.formats));
+    let listing = if args.all { Listing::All } else { Listing::Summed };
     let mut counts = [0; 4];
     in_order(
         &files,
@@ -81,7 +91,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
             };
             console.note(outcome);
             *count += 1;
-            show(&verification, args.json, console)
+            show(&verification, args.json, listing, console)
         },
     )?;
     if !args.json {
@@ -114,11 +124,11 @@ impl Check<'_> {
     }
 }
 
-fn show(verification: &Verification, json: bool, console: &mut Console) -> Result<()> {
+fn show(verification: &Verification, json: bool, listing: Listing, console: &mut Console) -> Result<()> {
     if json {
         console.out.json(&json::verify_json(verification))?;
     } else if console.out.is_for_people() {
-        show_to_people(verification, console)?;
+        report::show(verification, listing, console)?;
     } else {
         show_rows(verification, console)?;
     }
@@ -133,31 +143,6 @@ fn show(verification: &Verification, json: bool, console: &mut Console) -> Resul
             place.map(|range| format!("\n  where: bytes {}", format_value::range(range))).unwrap_or_default();
         console.out.flush()?;
         to_stderr(&format!("holdall: {}: {}{place}", printable(&verification.path), printable(why)));
-    }
-    Ok(())
-}
-
-fn show_to_people(verification: &Verification, console: &mut Console) -> Result<()> {
-    let paint = console.out.paint;
-    let style = if verification.verdict == VerifyStatus::Sound { OK } else { ERROR };
-    let verdict = paint.with(style, verification.verdict.name());
-    let blocks = paint.with(DIM, &blocks(verification)).into_owned();
-    writeln!(console.out, "{}: {verdict}{blocks}", printable(&verification.path))?;
-    for finding in &verification.findings {
-        let style = match finding.severity {
-            Severity::Error => ERROR,
-            Severity::Warning | Severity::Unchecked => WARN,
-            Severity::Note => DIM,
-        };
-        let place = [
-            finding.part.clone(),
-            finding.range.as_ref().map(|range| format!("bytes {}", format_value::range(range))),
-        ];
-        let place: Vec<String> = place.into_iter().flatten().chain(finding.dataset.clone()).collect();
-        let place =
-            if place.is_empty() { String::new() } else { format!(" ({})", printable(&place.join(", "))) };
-        let severity = paint.with(style, finding.severity.name());
-        writeln!(console.out, "  {severity} {}: {}{place}", finding.code, printable(&finding.message))?;
     }
     Ok(())
 }

@@ -15,6 +15,7 @@ mod codes;
 mod csv;
 mod damage;
 mod digest;
+mod findings;
 mod generated;
 mod gsd;
 mod items;

@@ -51,6 +51,24 @@ mod pseudo {
     }
 
     #[test]
+    fn findings_that_are_alike_are_summed_up_for_people() {
+        let directory = crate::findings::folder();
+        let verify = |more: &[&str]| {
+            let words = [&["verify", "a.asdf", "--color", "never"], more].concat();
+            shown(directory.path(), &words, |_| {})
+        };
+        let summed = verify(&[]);
+        let line = "  note 5 × unreferenced_block, the first: ";
+        assert!(summed.lines().any(|shown| shown.starts_with(line)), "{summed}");
+        // The tree has 58 bytes, each block 54 and two of data.
+        assert!(summed.contains("; all within bytes 58..338"), "{summed}");
+        assert!(summed.contains("\n  (--all lists every finding)\n"), "{summed}");
+        let all = verify(&["--all"]);
+        assert_eq!(all.matches("  note unreferenced_block: ").count(), 5, "{all}");
+        assert!(!all.contains("×") && !all.contains("--all"), "{all}");
+    }
+
+    #[test]
     fn a_terminal_gets_a_table_with_a_heading() {
         let directory = files();
         let plain = shown(directory.path(), &["ls", "good.ra", "--color", "never"], |_| {});
