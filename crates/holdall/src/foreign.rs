@@ -5,6 +5,9 @@
 
 use std::path::Path;
 
+mod fits_extensions;
+mod texts;
+
 use container_core::format::Probe;
 use container_core::source::Source;
 use container_core::{Error, Result};
@@ -28,8 +31,12 @@ const NETCDF: Foreign = Foreign {
 };
 const FITS: Foreign = Foreign {
     what: "a FITS file",
-    hint: "astropy.io.fits reads it; holdall converts what numpy.save writes of it. An ASDF extension is the table ASDF: \
-           astropy.io.fits.open('FILE')['ASDF'].data.tobytes() is the file",
+    hint: "astropy.io.fits reads it; holdall converts what numpy.save writes of it",
+};
+const ASDF_IN_FITS: Foreign = Foreign {
+    what: "a FITS file with ASDF in its extension ASDF, as of JWST",
+    hint: "jwst.datamodels.open('FILE') reads it, or asdf.fits_embed of asdf 2; the ASDF file alone is \
+           astropy.io.fits.open('FILE')['ASDF'].data.tobytes()",
 };
 const ZIP: Foreign = Foreign { what: "a zip archive", hint: "unzip FILE, and then holdall on its members" };
 const NPZ: Foreign = Foreign {
@@ -61,6 +68,34 @@ const LZ4: Foreign =
 const SEVEN_ZIP: Foreign =
     Foreign { what: "a 7z archive", hint: "7z x FILE, and then holdall on its members" };
 
+const PNG: Foreign = Foreign { what: "a PNG picture", hint: PICTURE };
+const JPEG: Foreign = Foreign { what: "a JPEG picture", hint: PICTURE };
+const GIF: Foreign = Foreign { what: "a GIF picture", hint: PICTURE };
+const TIFF: Foreign = Foreign {
+    what: "a TIFF file",
+    hint: "tifffile.imread reads it; holdall converts what numpy.save writes of it",
+};
+/// Next step for pictures.
+const PICTURE: &str =
+    "imageio.v3.imread or PIL.Image.open reads it; holdall converts what numpy.save writes of it";
+const PDF: Foreign = Foreign { what: "a PDF document", hint: "a viewer of PDF opens it; it has no arrays" };
+const PARQUET: Foreign = Foreign {
+    what: "a Parquet table",
+    hint: "pyarrow.parquet, polars or DuckDB reads it; a catalogue of holdall is searched by holdall find",
+};
+const ARROW: Foreign = Foreign { what: "an Arrow file", hint: "pyarrow.feather or polars reads it" };
+const MATLAB: Foreign = Foreign {
+    what: "a MATLAB file",
+    hint: "scipy.io.loadmat reads it; holdall converts what numpy.save writes of it",
+};
+const HDF4: Foreign =
+    Foreign { what: "an HDF4 file", hint: "pyhdf reads it; holdall converts what numpy.save writes of it" };
+const CDF: Foreign = Foreign {
+    what: "a CDF file of NASA",
+    hint: "cdflib reads it; holdall converts what numpy.save writes of it",
+};
+const SQLITE: Foreign = Foreign { what: "an SQLite database", hint: "sqlite3 FILE opens it" };
+
 /// Signature of HDF5. Spec: HDF5 File Format Specification 3.0, II.A "Format Signature and Superblock".
 const HDF5_MAGIC: &[u8] = b"\x89HDF\r\n\x1a\n";
 
@@ -68,7 +103,7 @@ const HDF5_MAGIC: &[u8] = b"\x89HDF\r\n\x1a\n";
 const MAX_USER_BLOCK: u64 = 1 << 20;
 
 /// Signatures that files begin with.
-const MAGICS: [(&[u8], Foreign); 12] = [
+const MAGICS: &[(&[u8], Foreign)] = &[
     (HDF5_MAGIC, HDF5),
     (b"CDF\x01", NETCDF),
     (b"CDF\x02", NETCDF),
@@ -81,6 +116,19 @@ const MAGICS: [(&[u8], Foreign); 12] = [
     (b"\x04\x22\x4d\x18", LZ4),
     (b"7z\xbc\xaf\x27\x1c", SEVEN_ZIP),
     (b"PK\x05\x06", ZIP),
+    (b"\x89PNG\r\n\x1a\n", PNG),
+    (b"\xff\xd8\xff", JPEG),
+    (b"GIF87a", GIF),
+    (b"GIF89a", GIF),
+    (b"II*\0", TIFF),
+    (b"MM\0*", TIFF),
+    (b"%PDF-", PDF),
+    (b"PAR1", PARQUET),
+    (b"ARROW1\0\0", ARROW),
+    (b"MATLAB 5.0 MAT-file", MATLAB),
+    (b"\x0e\x03\x13\x01", HDF4),
+    (b"\xcd\xf3\x00\x01", CDF),
+    (b"SQLite format 3\0", SQLITE),
 ];
 
 impl Foreign {
@@ -119,6 +167,19 @@ impl Foreign {
             }
         }
         Ok(ends_as_zip(source)?.then_some(ZIP))
+    }
+
+    /// A FITS file with an ASDF extension.
+    ///
+    /// # Errors
+    /// Those of the source.
+    pub(crate) fn of_fits(source: &dyn Source) -> Result<Option<Self>> {
+        Ok(fits_extensions::has(source, "ASDF")?.then_some(ASDF_IN_FITS))
+    }
+
+    /// The kind of a text, by its first bytes: for files in which no container was found, since texts may precede one.
+    pub(crate) fn of_text(head: &[u8]) -> Option<Self> {
+        texts::kind(head)
     }
 
     /// The error, with the name of the format and a hint.

@@ -88,9 +88,15 @@ pub(crate) fn tell(
     path: Option<&PathBuf>,
     open: &OpenOptions,
 ) -> Error {
-    if !matches!(error.kind(), ErrorKind::WrongFormat { .. }) || error.hint().is_some() {
+    let ErrorKind::WrongFormat { expected } = error.kind() else { return error };
+    // A FITS file of which more is to be said than its first bytes show.
+    if let Ok(Some(foreign)) = Foreign::of_fits(&*source) {
+        return foreign.explain(Error::wrong_format(expected.clone()));
+    }
+    if error.hint().is_some() {
         return error;
     }
+    let head = source.read(0..source.len().min(Probe::LEN as u64)).map(|head| Foreign::of_text(&head));
     if let Ok(Some(foreign)) = Foreign::of_source(&*source) {
         return foreign.explain(error);
     }
@@ -100,6 +106,9 @@ pub(crate) fn tell(
             let place = format!("the {} file begins at byte {at}", format.title);
             error.with_context(place).with_hint(repair_command(format))
         }
-        _ => error,
+        _ => match head {
+            Ok(Some(text)) => text.explain(error),
+            _ => error,
+        },
     }
 }

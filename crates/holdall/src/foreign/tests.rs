@@ -69,3 +69,83 @@ fn hdf5_behind_a_block_of_the_users_is_found() {
         assert_eq!(Foreign::of_source(&bytes).unwrap(), found.then_some(HDF5), "{at}");
     }
 }
+
+/// FITS headers by hand, in 80-character cards: FITS standard 4.0, 4.2.
+fn fits(units: &[(&[&str], usize)]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for (cards, data) in units {
+        for card in cards.iter().chain(&["END"]) {
+            bytes.extend(format!("{card:80}").as_bytes());
+        }
+        let len = bytes.len().next_multiple_of(2880);
+        bytes.resize(len, b' ');
+        bytes.resize(len + data.next_multiple_of(2880), 0);
+    }
+    bytes
+}
+
+#[test]
+fn asdf_in_fits_is_found_by_the_name_of_its_extension() {
+    const PRIMARY: &[&str] = &[
+        "SIMPLE  =                    T",
+        "BITPIX  =                    8",
+        "NAXIS   =                    0",
+    ];
+    const IMAGE: &[&str] = &[
+        "XTENSION= 'IMAGE   '",
+        "BITPIX  =                  -32 / floats",
+        "NAXIS   =                    2",
+        "NAXIS1  =                  100",
+        "NAXIS2  =                   50",
+        "EXTNAME = 'SCI     '",
+    ];
+    const TABLE: &[&str] = &[
+        "XTENSION= 'BINTABLE'",
+        "BITPIX  =                    8",
+        "NAXIS   =                    2",
+        "NAXIS1  =                 3000",
+        "NAXIS2  =                    1",
+        "PCOUNT  =                    0",
+        "GCOUNT  =                    1",
+        "EXTNAME = 'ASDF    '           / the tree",
+    ];
+    let found = |bytes: &[u8]| Foreign::of_fits(&bytes.to_vec()).unwrap().map(|foreign| foreign.what);
+    let jwst = fits(&[(PRIMARY, 0), (IMAGE, 20_000), (TABLE, 3000)]);
+    assert_eq!(found(&jwst), Some(ASDF_IN_FITS.what));
+    assert_eq!(found(&fits(&[(PRIMARY, 0), (IMAGE, 20_000)])), None);
+    // The data of an image are not searched for headers.
+    let mut hidden = fits(&[(PRIMARY, 0), (IMAGE, 20_000)]);
+    let header = fits(&[(TABLE, 0)]);
+    let data = hidden.len() - 20_160;
+    hidden[data..data + header.len()].copy_from_slice(&header);
+    assert_eq!(found(&hidden), None);
+    for len in (0..jwst.len()).step_by(700) {
+        found(&jwst[..len]);
+    }
+    let huge = PRIMARY.iter().chain(&["NAXIS1  = 18446744073709551615", "NAXIS2  = 18446744073709551615"]);
+    assert_eq!(found(&fits(&[(&huge.copied().collect::<Vec<_>>(), 0), (TABLE, 0)])), None);
+}
+
+#[test]
+fn texts_are_named_by_their_first_words() {
+    let kind = |text: &[u8]| Foreign::of_text(text).map(|foreign| foreign.what);
+    for (text, what) in [
+        (
+            &b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n"[..],
+            "a pointer of Git LFS, not the file itself",
+        ),
+        (b"<!DOCTYPE html>\n<html>", "an HTML page"),
+        (b"\xef\xbb\xbf \n<HTML lang='en'>", "an HTML page"),
+        (b"<?xml version=\"1.0\"?><Error>", "an XML text"),
+        (b"{\"a\": 1}", "a JSON text"),
+        (b"%YAML 1.1\n---\na: 1\n", "a YAML text without the line #ASDF 1.0.0"),
+        (b"a,b\r\n1,2\r\n", "a text"),
+        // A character that is cut at the end of the head.
+        (b"na\xc3\xafve \xc3", "a text"),
+    ] {
+        assert_eq!(kind(text), Some(what));
+    }
+    for bytes in [&b""[..], b"a\0b", b"\x1b[31m", b"\xff\xfe", b"\x80abc"] {
+        assert_eq!(kind(bytes), None, "{bytes:?}");
+    }
+}
