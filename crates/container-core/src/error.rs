@@ -79,6 +79,7 @@ struct Inner {
     range: Option<Range<u64>>,
     part: Option<String>,
     dataset: Option<String>,
+    subject: Option<String>,
     hint: Option<Cow<'static, str>>,
     is_after_change: bool,
 }
@@ -87,8 +88,8 @@ impl Error {
     /// An error of `kind` without a place; add one with [`Error::with_range`] and [`Error::with_context`].
     #[must_use]
     pub fn new(kind: ErrorKind) -> Self {
-        let (context, range, part, dataset, hint) = (None, None, None, None, None);
-        Self(Box::new(Inner { kind, context, range, part, dataset, hint, is_after_change: false }))
+        let (context, range, part, dataset, subject, hint) = (None, None, None, None, None, None);
+        Self(Box::new(Inner { kind, context, range, part, dataset, subject, hint, is_after_change: false }))
     }
 
     /// [`ErrorKind::WrongFormat`].
@@ -170,6 +171,14 @@ impl Error {
         self
     }
 
+    /// Names the file at fault, for operations on several files: the source that could not be read, or the target that could not be written. The
+    /// innermost one wins.
+    #[must_use]
+    pub fn with_subject(mut self, file: impl Into<String>) -> Self {
+        self.0.subject.get_or_insert_with(|| file.into());
+        self
+    }
+
     /// Names the dataset that was being read. The innermost one wins.
     #[must_use]
     pub fn in_dataset(mut self, path: impl Into<String>) -> Self {
@@ -235,6 +244,12 @@ impl Error {
         self.0.dataset.as_deref()
     }
 
+    /// The file at fault, where an operation on several files names it.
+    #[must_use]
+    pub fn subject(&self) -> Option<&str> {
+        self.0.subject.as_deref()
+    }
+
     /// The next step for the user, if there is something better than giving up.
     #[must_use]
     pub fn hint(&self) -> Option<&str> {
@@ -262,7 +277,8 @@ impl fmt::Display for Error {
         if self.0.is_after_change {
             write!(f, "the change was made, but a power cut may undo it: ")?;
         }
-        for place in [self.0.dataset.as_deref(), self.0.context.as_deref()].into_iter().flatten() {
+        let places = [&self.0.subject, &self.0.dataset].map(Option::as_deref).into_iter();
+        for place in places.chain([self.0.context.as_deref()]).flatten() {
             write!(f, "{place}: ")?;
         }
         write!(f, "{}", self.0.kind)?;

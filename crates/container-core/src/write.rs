@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 
 mod directory;
 #[cfg(feature = "journal")]
@@ -50,6 +50,8 @@ pub enum Durability {
 pub struct AtomicFile {
     temporary: Temporary,
     target: PathBuf,
+    /// The target as the caller named it, for errors.
+    name: PathBuf,
     /// The directory, for syncing its entry; `None` where it cannot be read.
     directory: Option<File>,
     overwrite: Overwrite,
@@ -68,16 +70,28 @@ impl AtomicFile {
     /// # Errors
     /// `Usage` when the target exists and may not be replaced, or is not a regular file; `Io`.
     pub fn create(target: impl AsRef<Path>, overwrite: Overwrite) -> Result<Self> {
-        let target = resolve(target.as_ref(), overwrite)?;
+        let target = target.as_ref();
+        Self::start(target, overwrite).map_err(|error| of_target(error, target))
+    }
+
+    fn start(name: &Path, overwrite: Overwrite) -> Result<Self> {
+        let target = resolve(name, overwrite)?;
         let directory = directory_of(&target);
         temporary::clean(&target);
         let temporary = Self::unnamed(directory)?;
         let temporary = match temporary {
             Some(temporary) => temporary,
-            None => Temporary::Named(temporary::file(&target, 0o666)?),
+            None => match temporary::file(&target, 0o666) {
+                Ok(file) => Temporary::Named(file),
+                Err(error) => {
+                    return Err(directory
+                        .metadata()
+                        .map_or_else(|io| no_directory(io, directory), |_| error));
+                }
+            },
         };
         let directory = if cfg!(unix) { File::open(directory).ok() } else { None };
-        Ok(Self { temporary, target, directory, overwrite })
+        Ok(Self { temporary, target, name: name.to_owned(), directory, overwrite })
     }
 
     #[cfg(target_os = "linux")]
@@ -93,8 +107,7 @@ impl AtomicFile {
             }
             Err(
                 errno @ (rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR | rustix::io::Errno::ACCESS),
-            ) => Err(Error::from(io::Error::from(errno))
-                .with_context(format!("directory {}", directory.display()))),
+            ) => Err(no_directory(io::Error::from(errno), directory)),
             // Not every file system has them (NFS, some overlays).
             Err(_) => Ok(None),
         }
@@ -127,7 +140,7 @@ impl AtomicFile {
     /// # Errors
     /// `Io` when the disk is full. File systems that cannot reserve are left alone.
     pub fn reserve(&self, len: u64) -> Result<()> {
-        preallocate::take(self.file(), 0..len)
+        preallocate::take(self.file(), 0..len).map_err(|error| of_target(error, &self.name))
     }
 
     /// Compares the room on the disk with `len` bytes, the minimum length of the file. Reserves nothing.
@@ -135,7 +148,7 @@ impl AtomicFile {
     /// # Errors
     /// `Io` when the disk has less. File systems that do not report their room pass.
     pub fn require_room(&self, len: u64) -> Result<()> {
-        preallocate::look(self.file(), 0..len)
+        preallocate::look(self.file(), 0..len).map_err(|error| of_target(error, &self.name))
     }
 
     /// Moves the complete file to its target.
@@ -145,10 +158,15 @@ impl AtomicFile {
     /// step failed, the sync of the directory: the new file is then in place, may not survive a power cut, and the error is marked by
     /// [`Error::after_change`].
     pub fn commit(self, durability: Durability) -> Result<()> {
+        let name = self.name.clone();
+        self.finish(durability).map_err(|error| of_target(error, &name))
+    }
+
+    fn finish(self, durability: Durability) -> Result<()> {
         if durability == Durability::Synced {
             self.file().sync_all()?;
         }
-        let Self { temporary, target, directory, overwrite } = self;
+        let Self { temporary, target, directory, overwrite, .. } = self;
         match temporary {
             #[cfg(target_os = "linux")]
             Temporary::Unnamed(file) => link(&file, &target, overwrite, durability)?,
@@ -160,7 +178,7 @@ impl AtomicFile {
                         file.persist(&target)
                     }
                 };
-                result.map_err(|failed| cannot_place(failed.error, &target))?;
+                result.map_err(|failed| cannot_place(failed.error))?;
             }
         }
         match directory.filter(|_| durability == Durability::Synced) {
@@ -239,44 +257,59 @@ fn keep_permissions(file: &File, target: &Path) -> io::Result<()> {
     }
 }
 
+/// Errors name the target, so that they are not taken for those of a source.
 impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file().write(bytes)
+        let written = self.file().write(bytes);
+        written.map_err(|error| of_target(error.into(), &self.name).into())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file().flush()
+        let flushed = self.file().flush();
+        flushed.map_err(|error| of_target(error.into(), &self.name).into())
     }
 }
 
 impl Seek for AtomicFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.file().seek(to)
+        let moved = self.file().seek(to);
+        moved.map_err(|error| of_target(error.into(), &self.name).into())
     }
 }
 
 /// Follows a link to the file that will be replaced, and refuses one that cannot or may not be replaced.
 fn resolve(target: &Path, overwrite: Overwrite) -> Result<PathBuf> {
     match target.metadata() {
-        Ok(kind) if !kind.is_file() => {
-            Err(Error::usage(format!("{} is not a regular file", target.display())))
-        }
-        Ok(_) if overwrite == Overwrite::Refuse => Err(exists(target)),
+        Ok(kind) if kind.is_dir() => Err(Error::usage("is a directory, not a file")),
+        Ok(kind) if !kind.is_file() => Err(Error::usage("is not a regular file")),
+        Ok(_) if overwrite == Overwrite::Refuse => Err(exists()),
         Ok(_) => Ok(target.canonicalize()?),
         // A dangling link blocks the name as a file does.
-        Err(_) if target.is_symlink() => {
-            Err(Error::usage(format!("{} is a link to a missing file", target.display())))
-        }
+        Err(_) if target.is_symlink() => Err(Error::usage("is a link to a missing file")),
         Err(_) => Ok(target.to_owned()),
     }
 }
 
-fn exists(target: &Path) -> Error {
-    Error::usage(format!("{} exists", target.display())).with_hint("use -f to replace it")
+/// The error for a target that may not be replaced.
+fn exists() -> Error {
+    Error::usage("already exists").with_hint("use -f to replace it")
 }
 
-fn cannot_place(error: io::Error, target: &Path) -> Error {
-    if error.kind() == io::ErrorKind::AlreadyExists { exists(target) } else { error.into() }
+/// An error of a target, with its name; one of the operating system also with the attempt.
+fn of_target(error: Error, target: &Path) -> Error {
+    let error = error.with_subject(target.display().to_string());
+    if matches!(error.kind(), ErrorKind::Io(_)) { error.with_context("writing") } else { error }
+}
+
+/// The error for a new file whose directory cannot be used.
+fn no_directory(error: io::Error, directory: &Path) -> Error {
+    let is_missing = error.kind() == io::ErrorKind::NotFound && directory.symlink_metadata().is_err();
+    let error = Error::from(error).with_context(format!("directory {}", directory.display()));
+    if is_missing { error.with_hint(format!("mkdir -p {}", directory.display())) } else { error }
+}
+
+fn cannot_place(error: io::Error) -> Error {
+    if error.kind() == io::ErrorKind::AlreadyExists { exists() } else { error.into() }
 }
 
 fn directory_of(target: &Path) -> &Path {
@@ -301,7 +334,7 @@ fn link(file: &File, target: &Path, overwrite: Overwrite, durability: Durability
     match place(target) {
         Ok(()) => return Ok(()),
         Err(rustix::io::Errno::EXIST) if overwrite == Overwrite::Replace => {}
-        Err(errno) => return Err(cannot_place(errno.into(), target)),
+        Err(errno) => return Err(cannot_place(errno.into())),
     }
     // linkat never replaces: the file gets a temporary name next to its target and is renamed from there.
     replace(file, target, durability)?;
@@ -313,7 +346,6 @@ fn link(file: &File, target: &Path, overwrite: Overwrite, durability: Durability
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ErrorKind;
 
     fn names(directory: &Path) -> Vec<String> {
         let entries = std::fs::read_dir(directory).unwrap();
@@ -442,15 +474,15 @@ mod tests {
             (text, error.hint().map(str::to_owned))
         };
         let hint = Some("use -f to replace it".to_owned());
-        assert_eq!(refused("a", Overwrite::Refuse), ("D/a exists".into(), hint));
+        assert_eq!(refused("a", Overwrite::Refuse), ("D/a: already exists".into(), hint));
         std::fs::create_dir(at("d")).unwrap();
         for overwrite in [Overwrite::Refuse, Overwrite::Replace] {
-            assert_eq!(refused("d", overwrite), ("D/d is not a regular file".into(), None));
+            assert_eq!(refused("d", overwrite), ("D/d: is a directory, not a file".into(), None));
         }
         #[cfg(unix)]
         {
             std::os::unix::fs::symlink("none", at("l")).unwrap();
-            assert_eq!(refused("l", Overwrite::Replace), ("D/l is a link to a missing file".into(), None));
+            assert_eq!(refused("l", Overwrite::Replace), ("D/l: is a link to a missing file".into(), None));
             std::os::unix::fs::symlink("a", at("to a")).unwrap();
             let file = AtomicFile::create(at("to a"), Overwrite::Replace).unwrap();
             assert_eq!(file.target(), at("a").canonicalize().unwrap());

@@ -7,6 +7,8 @@ use std::path::Path;
 
 use container_core::format::Probe;
 use container_core::{Error, ErrorKind};
+use holdall::address::shown;
+use holdall::export::ExportFormat;
 use holdall::open::{Accept, sniff};
 
 use crate::output::printable;
@@ -47,6 +49,9 @@ pub struct Failure {
     pub error: Error,
 }
 
+/// The start of hints that ask for another name, and are shown without `try:`.
+const QUESTION: &str = "did you mean";
+
 /// A result of a verb.
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
@@ -54,6 +59,24 @@ impl Failure {
     /// A mistake in the command line that concerns no single file.
     pub fn usage(what: impl Into<String>) -> Self {
         Self { subject: None, error: Error::usage(what.into()) }
+    }
+
+    /// The error for an argument that is not a file, where the argument before it is one: it may be meant as a dataset of that, or as the file of
+    /// `-o`.
+    pub fn after_file(mut self, before: Option<&Path>, file: &Path) -> Self {
+        let is_missing =
+            matches!(self.error.kind(), ErrorKind::Io(error) if error.kind() == io::ErrorKind::NotFound);
+        let Some(before) = before.filter(|before| is_missing && before.is_file()) else { return self };
+        let (file, before) = (shown(file), shown(before));
+        let hint = match ExportFormat::for_path(Path::new(&file)) {
+            Some(_) => format!("-o {}, for values in a new file", shell_word(&file)),
+            None => {
+                format!("{}, if this is a dataset of that file", shell_word(&format!("{before}::{file}")))
+            }
+        };
+        // In the place of a hint about similar files.
+        self.error = Error::new(self.error.into_kind()).with_hint(hint);
+        self
     }
 
     /// True where the reader of our output has gone, which is not an error.
@@ -79,22 +102,29 @@ impl Failure {
         if error.is_after_change() {
             what = format!("warning: the change was made, but a power cut may undo it: {what}");
         }
-        if let Some(subject) = &self.subject {
+        let subject = self.subject();
+        if let Some(subject) = subject {
             what = format!("{subject}: {what}");
         }
         let mut lines = vec![printable(&what).into_owned()];
         let bytes = error.range().map(|range| format!("bytes {}..{}", range.start, range.end));
         // Errors of a URL name it by themselves.
-        let other = error.file_name().filter(|name| Some(*name) != self.subject.as_deref());
+        let other = error.file_name().filter(|name| Some(*name) != subject);
         let part = other.map(|part| printable(part).into_owned());
         let place: Vec<String> = part.into_iter().chain(bytes).collect();
         if !place.is_empty() {
             lines.push(format!("  where: {}", place.join(", ")));
         }
         if let Some(hint) = self.next_step() {
-            lines.push(format!("  try: {}", printable(&hint)));
+            let word = if hint.starts_with(QUESTION) { "" } else { "try: " };
+            lines.push(format!("  {word}{}", printable(&hint)));
         }
         lines
+    }
+
+    /// The file at fault: the one that the error names, else the one that the verb was about.
+    fn subject(&self) -> Option<&str> {
+        self.error.subject().or(self.subject.as_deref())
     }
 
     fn next_step(&self) -> Option<String> {
@@ -106,17 +136,25 @@ impl Failure {
                 Some(self.with_file("a larger --limit-memory, or a part of the data: FILE::PATH[0:10]"))
             }
             _ if self.error.is_damage() => {
-                let file = self.subject.as_deref().filter(|file| is_container(file))?;
+                let file = self.subject().filter(|file| is_container(file))?;
                 Some(format!("holdall verify {}", shell_word(file)))
             }
             _ => None,
         }
     }
 
-    /// A hint with FILE, as the library calls it, replaced by the file's name.
+    /// A hint with FILE and PATH, as the library calls them, replaced by the names of the file and the dataset.
     fn with_file(&self, hint: &str) -> String {
-        match self.subject.as_deref() {
-            Some(file) if Path::new(file).exists() => hint.replace("FILE", &shell_word(file)),
+        match self.subject() {
+            Some(file) if Path::new(file).exists() => {
+                let hint = hint.replace("FILE", &shell_word(file));
+                match self.error.dataset() {
+                    Some(path) => {
+                        hint.replace("::PATH", &format!("::{path}")).replace("'PATH'", &format!("'{path}'"))
+                    }
+                    None => hint,
+                }
+            }
             _ => hint.to_owned(),
         }
     }

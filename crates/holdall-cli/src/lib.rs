@@ -16,6 +16,7 @@ mod many_files;
 mod options;
 mod output;
 mod progress;
+mod usage_hints;
 
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -49,15 +50,17 @@ fn run(arguments: Vec<OsString>, formats: Formats) -> Outcome {
     let color = options::color_before_parsing(arguments.iter().cloned());
     options::apply_color(color);
     let args = arguments.into_iter().map(options::stdin_address);
+    let args: Vec<OsString> = args.collect();
     let parsed = commands::command(formats)
         .color(color)
-        .try_get_matches_from(args)
+        .try_get_matches_from(&args)
         .and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,
         Err(told) => {
             // The reader of the help may have gone; the error cannot be reported.
             let _ = told.print();
+            usage_hints::tell(&told, &args);
             return match told.kind() {
                 ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Outcome::Yes,
                 _ => Outcome::CouldNot,

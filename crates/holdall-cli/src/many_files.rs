@@ -146,15 +146,19 @@ pub fn each_address(
     mut show: impl FnMut(&Address, bool, &mut Console) -> Result<()>,
 ) -> Result<()> {
     let NamedAddresses { all, are_several } = addresses;
+    let mut before: Option<PathBuf> = None;
     for NamedAddress { address, unreadable } in all {
         let shown = match unreadable {
             Some(failure) => Err(failure),
             None => show(&address, are_several, console),
         };
         match shown {
-            Err(failure) if failure.subject.is_some() && are_several => console.fail(&failure),
+            Err(failure) if failure.subject.is_some() && are_several => {
+                console.fail(&failure.after_file(before.as_deref(), &address.file));
+            }
             other => other?,
         }
+        before = Some(address.file);
     }
     Ok(())
 }

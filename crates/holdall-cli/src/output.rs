@@ -125,7 +125,7 @@ pub struct Named<W> {
 
 impl<W: Write> Named<W> {
     fn blame<T>(&self, result: io::Result<T>) -> io::Result<T> {
-        result.map_err(|error| Error::from(error).with_context(format!("writing {}", self.name)).into())
+        result.map_err(|error| Error::from(error).with_subject(&*self.name).with_context("writing").into())
     }
 }
 

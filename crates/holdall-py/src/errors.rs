@@ -23,9 +23,9 @@ pub(crate) fn raise_at(error: Error, path: &std::path::Path) -> PyErr {
 
 fn exception(py: Python<'_>, error: &Error, path: Option<&std::path::Path>) -> PyResult<PyErr> {
     let class = match error.kind() {
-        ErrorKind::Io(io) => return Ok(os_error(error, io, path)),
+        ErrorKind::Io(io) => return with_note(py, os_error(error, io, path), error),
         ErrorKind::Cancelled => return Ok(PyKeyboardInterrupt::new_err("stopped")),
-        ErrorKind::Absent(what) => return Ok(PyKeyError::new_err(what.to_string())),
+        ErrorKind::Absent(what) => return with_note(py, PyKeyError::new_err(what.to_string()), error),
         ErrorKind::WrongFormat { .. } => "WrongFormatError",
         ErrorKind::Truncated { .. } => "TruncatedError",
         ErrorKind::Malformed(_) => "MalformedError",
@@ -44,6 +44,15 @@ fn exception(py: Python<'_>, error: &Error, path: Option<&std::path::Path>) -> P
         _ => class.call1(common)?,
     };
     Ok(PyErr::from_value(made))
+}
+
+/// An exception of Python's own, with the hint as a note below its traceback.
+fn with_note(py: Python<'_>, exception: PyErr, error: &Error) -> PyResult<PyErr> {
+    if let Some(hint) = error.hint() {
+        let note = module(py)?.getattr("as_note")?.call1((hint,))?;
+        exception.value(py).call_method1("add_note", (note,))?;
+    }
+    Ok(exception)
 }
 
 type Common<'e> = (String, Option<(u64, u64)>, Option<&'e str>, Option<&'e str>);
@@ -71,6 +80,10 @@ fn os_error(error: &Error, io: &std::io::Error, path: Option<&std::path::Path>) 
     // "No such file or directory (os error 2)" less what Python adds itself.
     let text = io.to_string();
     let text = text.rsplit_once(" (os error").map_or(text.as_str(), |(text, _)| text).to_owned();
+    let path = path.filter(|_| error.subject().is_none());
+    if let (Some(file), None) = (error.subject(), path) {
+        return PyOSError::new_err((code, text, file.to_owned()));
+    }
     match (error.context(), path) {
         (_, Some(path)) if is_url(path) => PyOSError::new_err((code, text, shown(path))),
         (_, Some(path)) => PyOSError::new_err((code, text, path.to_owned().into_os_string())),

@@ -5,11 +5,13 @@ use std::path::PathBuf;
 
 use container_core::container::{CheckDepth, Container, OpenOptions};
 use container_core::write::Overwrite;
+use holdall::address::shown;
 use holdall::append::{Addition, AppendOptions, append, append_from};
 use holdall::convert::{ConvertOptions, ConvertOutcome, ReadBack, convert as convert_file, write};
 use holdall::diff::{DiffOptions, diff as diff_containers};
 use holdall::formats::{FORMATS, target_format};
 use holdall::open::open_for_streaming;
+use holdall::views::named_source::NamedSource;
 use holdall::{Accept, Address, Error, Progress, Stop, json};
 use pyo3::prelude::*;
 use serde_json::Value as Json;
@@ -166,7 +168,9 @@ fn diff(
         let (of_first, of_second) = (select(&left, &*first.container)?, select(&right, &*second.container)?);
         let (rtol, atol) = tolerances;
         let options = DiffOptions { rtol, atol, ignore: &ignore, read, progress, ..DiffOptions::default() };
-        let found = diff_containers(&*first.container, &of_first, &*second.container, &of_second, &options)?;
+        let first = NamedSource::new(&*first.container, shown(&left.file));
+        let second = NamedSource::new(&*second.container, shown(&right.file));
+        let found = diff_containers(&first, &of_first, &second, &of_second, &options)?;
         Ok(json::diff_json(&a.display().to_string(), &b.display().to_string(), &found, &[]).to_string())
     })?;
     done.map_err(raise)
@@ -326,14 +330,11 @@ fn put(line: &mut Json, key: &str, value: Json) {
     }
 }
 
-/// Says which file an error is about, unless it says so.
+/// Names the file of an error, unless the error names one.
 fn named(error: Error, address: &Address) -> Error {
-    match error.context() {
-        Some(_) => error,
-        None => error.with_context(address.file.display().to_string()),
-    }
+    error.with_subject(shown(&address.file))
 }
 
 fn raise_at_if_io(error: Error, path: &std::path::Path) -> PyErr {
-    if error.context().is_some() { raise(error) } else { raise_at(error, path) }
+    if error.subject().is_some() { raise(error) } else { raise_at(error, path) }
 }

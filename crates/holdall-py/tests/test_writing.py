@@ -227,3 +227,18 @@ def test_pictures(tmp_path: Path, image: Path, array: np.ndarray) -> None:
         holdall.options.preview = False
     for html in (dataset._repr_html_(), dataset.file._repr_html_()):
         assert "<script" not in html and "roman" in html
+
+
+def test_an_error_names_the_file_at_fault_and_the_next_step(tmp_path: Path) -> None:
+    source = TESTDATA / "rawarray/ok/i2_3x4.ra"
+    target = tmp_path / "none" / "x.npy"
+    with pytest.raises(FileNotFoundError) as refused:
+        holdall.convert(source, target)
+    assert refused.value.filename == str(target)
+    assert refused.value.__notes__ == [f"try: mkdir -p {target.parent}"]
+    with pytest.raises(holdall.UsageError, match=r"x\.csv: no format that can be written has the extension"):
+        holdall.convert(source, tmp_path / "x.csv")
+    (tmp_path / "image.asdf").write_bytes(b"#ASDF 1.0.0\n")
+    with pytest.raises(FileNotFoundError) as missing:
+        holdall.open(tmp_path / "imgae.asdf")
+    assert missing.value.__notes__ == [f"did you mean {tmp_path / 'image.asdf'}?"]

@@ -5,9 +5,10 @@
 //!
 //! FILE may be a URL, which ends at the first `::` after its host; `%3A%3A` is one of its own.
 //!
-//! A PATH that no dataset has names several: those below it, where it is a group, and those that fit it, where it has stars. `*` is any characters within
+//! A PATH may begin with a slash, as a JSON pointer does. A PATH that no dataset has names several: those below it, where it is a group, and those that fit it, where it has stars. `*` is any characters within
 //! one name, `**` any characters, and `**/` any number of names.
 
+mod not_found;
 mod pattern;
 
 use std::borrow::Cow;
@@ -18,14 +19,8 @@ use container_core::container::{Container, Dataset, Visibility, visible_datasets
 use container_core::region::Region;
 use container_core::{Error, Result};
 
-use crate::verify::first_damage;
+use not_found::{MAX_NAMED, listed, names, nothing};
 use pattern::Several;
-
-/// Paths that a message lists before it only counts.
-const MAX_LISTED: usize = 8;
-
-/// The same, where one of them has to be named.
-const MAX_NAMED: usize = 20;
 
 /// Maximum number of datasets beside the listed ones among which a group is looked for.
 const MAX_SEARCHED: usize = 1_000_000;
@@ -120,21 +115,22 @@ impl Address {
     /// The selection, without the brackets, that the address has for a dataset that it names: none where the brackets are part of the path.
     #[must_use]
     pub fn selection_of(&self, path: &str) -> Option<&str> {
-        let is_literal = self.literal().is_some_and(|literal| literal == path);
+        let is_literal =
+            self.literal().is_some_and(|literal| literal == path || literal.strip_prefix('/') == Some(path));
         self.selection.as_deref().filter(|_| !is_literal)
     }
 
     /// True where the path, if there is one, is that of a dataset: not of a group, nor a pattern.
     #[must_use]
     pub fn is_exact(&self, container: &dyn Container) -> bool {
-        let is_dataset = |path: &str| container.find(path).is_some();
+        let is_dataset = |path: &str| find(path, container).is_some();
         self.dataset.as_deref().is_none_or(is_dataset) || self.literal().is_some_and(|path| is_dataset(&path))
     }
 
     /// As [`Address::select`]; of a group or a pattern, those that a listing of this visibility shows.
     fn select_among(&self, container: &dyn Container, most: Visibility) -> Result<Vec<(usize, Region)>> {
         if let Some(literal) = self.literal()
-            && let Some(index) = container.find(&literal)
+            && let Some(index) = find(&literal, container)
         {
             return Ok(vec![whole((index, container.require(index)?))]);
         }
@@ -148,7 +144,7 @@ impl Address {
                     return Err(Error::usage(problem).with_hint(format!("name one: {}", names(container))));
                 }
             },
-            (Some(path), _) => match container.find(path) {
+            (Some(path), _) => match find(path, container) {
                 Some(index) => index,
                 None => return self.several(path, container, most),
             },
@@ -165,17 +161,26 @@ impl Address {
         most: Visibility,
     ) -> Result<Vec<(usize, Region)>> {
         let several = Several::parse(path);
-        let among = |range: std::ops::Range<usize>| -> Result<Vec<_>> {
+        let bare = path.strip_prefix('/').map(Several::parse);
+        let among = |several: &Several, range: std::ops::Range<usize>| -> Result<Vec<_>> {
             let datasets = range.filter_map(|index| Some((index, container.dataset(index)?)));
             let meant = datasets.filter(|(_, dataset)| several.has(&dataset.path));
             meant.map(|(index, dataset)| self.region_of(index, &dataset)).collect()
         };
         let (listed, all) = (container.listed_count(), container.dataset_count());
-        let mut found = among(0..listed)?;
+        let mut found = among(&several, 0..listed)?;
+        let several = match bare {
+            // A path that begins with a slash may be meant as a JSON pointer.
+            Some(bare) if found.is_empty() => {
+                found = among(&bare, 0..listed)?;
+                bare
+            }
+            _ => several,
+        };
         // A name that is wrong is not looked for among a billion parts; a pattern asks for that.
         let is_worth = several.is_pattern() || all.saturating_sub(listed) <= MAX_SEARCHED;
         if found.is_empty() && is_worth || most == Visibility::Recursive {
-            found.extend(among(listed..all)?);
+            found.extend(among(&several, listed..all)?);
         }
         if !found.is_empty() {
             return Ok(found);
@@ -186,7 +191,10 @@ impl Address {
     fn region_of(&self, index: usize, dataset: &Dataset) -> Result<(usize, Region)> {
         Ok(match &self.selection {
             None => (index, Region::whole(&dataset.shape)),
-            Some(selection) => (index, Region::parse(selection, &dataset.shape)?),
+            Some(selection) => {
+                let region = Region::parse(selection, &dataset.shape);
+                (index, region.map_err(|error| error.in_dataset(typed(&dataset.path)))?)
+            }
         })
     }
 
@@ -195,7 +203,7 @@ impl Address {
     /// # Errors
     /// As [`Address::select`].
     pub(crate) fn find_path(path: &str, container: &dyn Container) -> Result<usize> {
-        container.find(path).ok_or_else(|| {
+        find(path, container).ok_or_else(|| {
             let address = Self { file: PathBuf::new(), dataset: Some(path.to_owned()), selection: None };
             address.not_found(path, container, &Several::parse(path))
         })
@@ -228,60 +236,6 @@ impl Address {
             _ => (self.select_among(container, most)?, 0),
         };
         Ok(named.into_iter().map(|(index, _)| index).chain(0..count))
-    }
-
-    /// The error for a path that no dataset has.
-    fn not_found(&self, path: &str, container: &dyn Container, several: &Several) -> Error {
-        if container.dataset_count() == 0 {
-            return nothing(container);
-        }
-        if let Some(error) = self.bad_selection(path, container).or_else(|| hidden(container)) {
-            return error;
-        }
-        let error = if several.is_pattern() {
-            Error::absent(format!("no dataset fits {path:?}"))
-        } else if container.may_lack_datasets() {
-            Error::absent(format!("no chunk {path:?}"))
-        } else {
-            Error::usage(format!("no dataset {path:?}"))
-        };
-        error.with_hint(format!("one of: {}", names(container)))
-    }
-
-    /// The error for brackets after a dataset's path that are not a selection: `data[0][1:]`, `data[-1][x==1]`, `data[x>3].sum()`. Where
-    /// the dataset may be absent, any path counts: an invalid address is not a question for an absent part.
-    fn bad_selection(&self, path: &str, container: &dyn Container) -> Option<Error> {
-        let is_dataset = |path: &str| container.may_lack_datasets() || container.find(path).is_some();
-        // Lists and conditions are not selections in any spelling.
-        let bad = |group: &str| Region::check_syntax(group).err();
-        let several = || {
-            let problem =
-                "a selection is one group of brackets after the path, with a number or a slice for each axis";
-            Error::usage(problem).with_hint("FILE::PATH[0, 1:]")
-        };
-        let mut groups: Vec<&str> = self.selection.as_deref().into_iter().collect();
-        let mut rest = path;
-        while let Some((before, group)) = last_group(rest) {
-            groups.push(group);
-            rest = before;
-            if container.find(rest).is_some() {
-                break;
-            }
-        }
-        match groups[..] {
-            [] => {}
-            [only] if rest == path && is_dataset(rest) && !rest.contains(['[', ']']) => return bad(only),
-            _ if rest != path && is_dataset(rest) => {
-                return Some(groups.into_iter().find_map(bad).unwrap_or_else(several));
-            }
-            _ => {}
-        }
-        // An unclosed bracket, or text after the brackets.
-        let mut opened = rest.match_indices(['[', ']']).filter_map(|(at, _)| rest.split_at_checked(at));
-        let (_, text) = opened.find(|(before, _)| is_dataset(before))?;
-        let group = text.trim_start_matches(['[', ']']);
-        let inside = group.split_once(']').map_or(group, |(inside, _)| inside);
-        Some(bad(inside).unwrap_or_else(several))
     }
 
     /// Everything after the `::`, unparsed.
@@ -382,19 +336,26 @@ fn named(bytes: &[u8]) -> Option<PathBuf> {
     std::str::from_utf8(bytes).ok().map(PathBuf::from)
 }
 
-/// The error for a file without datasets: damage, or it has none.
-fn nothing(container: &dyn Container) -> Error {
-    first_damage(container).unwrap_or_else(|| Error::usage("no dataset in this file"))
-}
-
-/// The damage that may hide all that a plain listing would show.
-fn hidden(container: &dyn Container) -> Option<Error> {
-    let may_hide = container.listed_count() == 0 && container.may_hide_datasets();
-    may_hide.then(|| first_damage(container)).flatten()
+/// The dataset of a path, which may be written as a JSON pointer: with a slash before it. A dataset literally called that wins.
+fn find(path: &str, container: &dyn Container) -> Option<usize> {
+    container.find(path).or_else(|| container.find(path.strip_prefix('/').filter(|bare| !bare.is_empty())?))
 }
 
 fn whole((index, dataset): (usize, Cow<'_, Dataset>)) -> (usize, Region) {
     (index, Region::whole(&dataset.shape))
+}
+
+/// A place in a tree as addresses spell it: a JSON pointer without its first slash, unless the place is below an empty key.
+#[must_use]
+pub fn place(pointer: &str) -> &str {
+    let is_kept = pointer == "/" || pointer.starts_with("//");
+    pointer.strip_prefix('/').filter(|_| !is_kept).unwrap_or(pointer)
+}
+
+/// The JSON pointer of a place in either spelling: with the first slash or without.
+#[must_use]
+pub fn pointer(place: &str) -> Cow<'_, str> {
+    if place.is_empty() || place.starts_with('/') { place.into() } else { format!("/{place}").into() }
 }
 
 /// A path for use in an address: an array under an empty key of an ASDF tree has its JSON pointer, because an empty path after `::` means the
@@ -402,26 +363,6 @@ fn whole((index, dataset): (usize, Cow<'_, Dataset>)) -> (usize, Region) {
 #[must_use]
 pub const fn typed(path: &str) -> &str {
     if path.is_empty() { "/" } else { path }
-}
-
-/// The paths of the listed datasets, or of all where none is listed; the first few of many.
-fn names(container: &dyn Container) -> String {
-    let count = match container.listed_count() {
-        0 => container.dataset_count(),
-        listed => listed,
-    };
-    listed(container, 0..count, MAX_LISTED)
-}
-
-/// The paths of datasets, the first `most` of them, and the number of the others.
-fn listed(container: &dyn Container, indices: impl ExactSizeIterator<Item = usize>, most: usize) -> String {
-    let more = indices.len().saturating_sub(most);
-    let shown = indices.take(most).filter_map(|index| container.dataset(index));
-    let shown: Vec<String> = shown.map(|dataset| typed(&dataset.path).to_owned()).collect();
-    match more {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
-    }
 }
 
 #[cfg(test)]

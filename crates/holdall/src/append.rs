@@ -11,16 +11,18 @@ use container_core::report::Loss;
 use container_core::write::Durability;
 use container_core::{Error, Progress, Result};
 
-use crate::address::Address;
+use crate::address::{Address, shown};
 use crate::csv::{Csv, rows_like};
 use crate::formats::containers;
 use crate::items::{ItemSource, Items};
 use crate::open::{Accept, OpenFile, is_stream, open_with, recognise};
+use crate::option_words::explain;
 use crate::output_file::refuse_source;
 use crate::pack::raw_source;
 use crate::raw_bytes::Plain;
 use crate::verify::first_damage;
 use crate::views::fill_missing::Filled;
+use crate::views::named_source::NamedSource;
 
 /// Data to be added.
 #[derive(Clone, Copy, Debug)]
@@ -110,7 +112,12 @@ pub fn append(path: &Path, addition: Addition<'_>, options: &AppendOptions<'_>) 
             if let ([], Some(error)) = (selection.as_slice(), first_damage(&*source.container)) {
                 return Err(error_of(error, &address.file));
             }
-            job.run(&*source.container, &selection)
+            let named = NamedSource::new(&*source.container, shown(&address.file));
+            job.run(&named, &selection).map_err(|error| match error.hint() {
+                // The next step is another address of the source.
+                Some(hint) if hint.contains("FILE::PATH") => error_of(error, &address.file),
+                _ => error,
+            })
         }
         Addition::Raw { source, dtype } => {
             refuse_source(source, path)?;
@@ -156,10 +163,7 @@ pub fn append_from(
 
 /// Marks an error as one of the added data, not of the file they are added to.
 fn error_of(error: Error, path: &Path) -> Error {
-    match error.context() {
-        Some(_) => error,
-        None => error.with_context(path.display().to_string()),
-    }
+    error.with_subject(shown(path))
 }
 
 fn cannot(format: &Format, further: Formats) -> Error {
@@ -198,7 +202,8 @@ impl<'a> Job<'a> {
         let container = filled.as_ref().map_or(container, |filled| filled as &dyn Container);
         let job = WriteRequest { container, selection, options: &import, read, progress: options.progress };
         let mut warning = None;
-        match append(path, &options.open, &job, options.durability) {
+        let appended = append(path, &options.open, &job, options.durability);
+        match appended.map_err(|error| explain(error, format, &options.import, &shown(path))) {
             // Repeating the call as after a failure would add everything twice.
             Err(error) if error.is_after_change() => warning = Some(error.to_string()),
             added => losses.extend(added?),

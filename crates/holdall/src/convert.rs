@@ -18,14 +18,16 @@ use container_core::source::{FileSource, Source};
 use container_core::write::{Durability, Overwrite};
 use container_core::{Error, Progress, Result};
 
-use crate::address::Address;
+use crate::address::{Address, shown};
 use crate::diff::{Attributes, DiffOptions, Difference, Retyped, compare_datasets};
 use crate::formats::target_format;
 use crate::open::{Accept, OpenFile, is_stream, open_for_streaming};
+use crate::option_words::explain;
 use crate::output_file::{Target, refuse_source};
 use crate::verify::{damage, first_damage};
 use crate::views::drop_frame_axis::without_frame_axes;
 use crate::views::fill_missing::Filled;
+use crate::views::named_source::NamedSource;
 use crate::views::reverse_axes::Reversed;
 
 /// Options of a conversion.
@@ -164,7 +166,8 @@ pub fn convert(source: &Address, target: &Path, options: &ConvertOptions<'_>) ->
     if let ([], Some(error)) = (selection.as_slice(), first_damage(&*opened.container)) {
         return Err(error);
     }
-    write(&*opened.container, &selection, format, target, options)
+    let named = NamedSource::new(&*opened.container, shown(&source.file));
+    write(&named, &selection, format, target, options)
 }
 
 /// Writes datasets of a container to a new file of `format`; the rest of [`convert`], for values that are in memory or seen through a
@@ -191,13 +194,14 @@ pub fn write(
         (true, None) => None,
         (_, fill) => Filled::new(container, selection, fill, &read)?,
     };
-    match filled {
+    let written = match filled {
         None => write_as_it_is(container, selection, format, target, options, Vec::new()),
         Some(filled) => {
             let known = filled.losses();
             write_as_it_is(&filled, selection, format, target, options, known)
         }
-    }
+    };
+    written.map_err(|error| explain(error, format, &options.import, &shown(target)))
 }
 
 /// As [`write`], with losses that were found before.

@@ -61,7 +61,7 @@ impl Drop for NewFolders {
 }
 
 fn named(error: std::io::Error, folder: &Path) -> Error {
-    Error::from(error).with_context(format!("directory {}", folder.display()))
+    Error::from(error).with_context("making the directory").with_subject(folder.display().to_string())
 }
 
 #[cfg(test)]

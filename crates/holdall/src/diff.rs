@@ -264,11 +264,16 @@ fn hidden(container: &dyn Container, chosen: &[(usize, Region)]) -> Option<Error
 }
 
 fn first(error: Error) -> Error {
-    error.in_file("the first file")
+    of_side(error, "the first file")
 }
 
 fn second(error: Error) -> Error {
-    error.in_file("the second file")
+    of_side(error, "the second file")
+}
+
+/// An error of reading a side, which is named unless the error has its file's name.
+fn of_side(error: Error, side: &'static str) -> Error {
+    if error.subject().is_some() { error } else { error.in_file(side) }
 }
 
 #[cfg(test)]

@@ -170,7 +170,8 @@ pub fn extract_files(
         let path = directory.join(name);
         no_link(directory, name)?;
         if options.overwrite == Overwrite::Refuse && path.symlink_metadata().is_ok() {
-            return Err(Error::usage(format!("{} exists", path.display())).with_hint("use -f to replace it"));
+            let error = Error::usage("already exists").with_hint("use -f to replace it");
+            return Err(error.with_subject(path.display().to_string()));
         }
     }
     let (total, mut done) = (bytes_of(container, selection), 0);
@@ -238,8 +239,7 @@ fn write_file(
         &mut out,
     )?);
     let file = out.into_inner().map_err(|failed| Error::from(failed.into_error()))?;
-    file.commit(Durability::Cached)
-        .map_err(|error| error.with_context(format!("writing {}", path.display())))?;
+    file.commit(Durability::Cached)?;
     Ok(losses)
 }
 
@@ -308,7 +308,7 @@ fn no_link(directory: &Path, name: &str) -> Result<()> {
     for end in ends {
         let path = directory.join(&name[..end]);
         if path.is_symlink() {
-            return Err(Error::usage(format!("{} is a link to another place", path.display())));
+            return Err(Error::usage("is a link to another place").with_subject(path.display().to_string()));
         }
     }
     Ok(())

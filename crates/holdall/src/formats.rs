@@ -5,6 +5,10 @@ use std::path::Path;
 use container_core::format::{Format, Formats};
 use container_core::{Error, Result};
 
+use crate::nearest::did_you_mean;
+use crate::open::is_stream;
+use crate::other_targets::step;
+
 /// The container formats of this build. A new format is one line here and one in the manifest.
 pub static FORMATS: &[&Format] = &[
     #[cfg(feature = "asdf")]
@@ -56,30 +60,55 @@ pub fn by_name(name: &str) -> Result<&'static Format> {
 /// # Errors
 /// `Usage` when no format fits or the one that does cannot be written, listing those that can.
 pub fn target_format(path: &Path, to: Option<&str>, further: Formats) -> Result<&'static Format> {
-    let writable = || targets(further);
-    let problem = match to {
-        Some(name) => {
-            match writable().find(|format| format.name == name || format.extensions.contains(&name)) {
-                Some(format) => return Ok(format),
-                None => format!("{name:?} is not a format that can be written"),
-            }
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    let fits = |format: &&Format| match to {
+        Some(name) => format.name == name || format.extensions.contains(&name),
+        None => format.extensions.iter().any(|own| own.eq_ignore_ascii_case(extension)),
+    };
+    targets(further).find(fits).ok_or_else(|| no_target_format(path, extension, to, further))
+}
+
+/// The next step for a file of this name, where its extension is that of a format which `convert` does not write: another verb or program.
+#[must_use]
+pub fn step_for_other(path: &Path) -> Option<String> {
+    step(path)
+}
+
+/// The error for a target whose format is unknown, or not written.
+fn no_target_format(path: &Path, extension: &str, to: Option<&str>, further: Formats) -> Error {
+    let words = || targets(further).flat_map(|format| format.extensions.iter().copied().chain([format.name]));
+    let list = || {
+        let choice = targets(further).map(|format| match format.extensions {
+            [] => format.name.to_owned(),
+            own => format!("{} (.{})", format.name, own.join(", .")),
+        });
+        format!("name one with --to: {}", choice.collect::<Vec<_>>().join(", "))
+    };
+    let (problem, step) = match to {
+        Some(word) => {
+            let problem = format!("{word:?} is not a format that can be written");
+            (problem, step(Path::new(&format!("NEW.{word}"))).or_else(|| did_you_mean(word, words(), 0)))
+        }
+        None if is_stream(path) => ("standard output does not show the format".to_owned(), None),
+        None if path.is_dir() => {
+            let inside = path.join("NEW.asdf");
+            let step = format!("the name of a new file, with its extension: {}", inside.display());
+            ("is a directory, and the name of a new file is needed".to_owned(), Some(step))
+        }
+        None if extension.is_empty() => {
+            ("the name has no extension, which shows the format".to_owned(), None)
         }
         None => {
-            let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-            let fits =
-                |format: &&Format| format.extensions.iter().any(|own| own.eq_ignore_ascii_case(extension));
-            match writable().find(fits) {
-                Some(format) => return Ok(format),
-                None => format!("the name {} does not show the format", path.display()),
-            }
+            let problem = format!("no format that can be written has the extension .{extension}");
+            let step = step(path).or_else(|| did_you_mean(extension, words(), 0));
+            (problem, step)
         }
     };
-    let choice = writable().map(|format| match format.extensions {
-        [] => format.name.to_owned(),
-        own => format!("{} (.{})", format.name, own.join(", .")),
-    });
-    let choice: Vec<String> = choice.collect();
-    Err(Error::usage(problem).with_hint(format!("name one with --to: {}", choice.join(", "))))
+    let error = Error::usage(problem).with_hint(step.unwrap_or_else(list));
+    match is_stream(path) {
+        true => error,
+        false => error.with_subject(path.display().to_string()),
+    }
 }
 
 /// Containers first, so that a format that also recognises an array file's bytes wins.
@@ -118,7 +147,9 @@ mod tests {
         for (path, to) in [("a.txt", None), ("-", None), ("a.npy", Some("nosuch")), ("npy", None)] {
             let error = target_format(Path::new(path), to, &[]).err().unwrap();
             assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{path}");
-            assert!(error.hint().unwrap().contains("npy (.npy)"), "{path}");
+            let is_text = path == "a.txt";
+            let wanted = if is_text { "holdall cat SOURCE -o a.txt" } else { "npy (.npy)" };
+            assert!(error.hint().unwrap().contains(wanted), "{path}");
         }
     }
 

@@ -106,7 +106,7 @@ impl Items {
             From::Files(paths) => {
                 let path = paths.get(index).ok_or_else(missing)?;
                 let read = || read_stream(&mut File::open(path)?, &self.limits);
-                read().map(Cow::Owned).map_err(|error| error.with_context(path.display().to_string()))
+                read().map(Cow::Owned).map_err(|error| error.with_subject(path.display().to_string()))
             }
             From::Arrays(arrays) => arrays.get(index).map(Cow::Owned),
         }
@@ -119,7 +119,7 @@ impl Items {
             From::Files(paths) => {
                 let Some(path) = paths.get(index) else { return Ok(0) };
                 let metadata = path.metadata();
-                let named = |error| Error::from(error).with_context(path.display().to_string());
+                let named = |error| Error::from(error).with_subject(path.display().to_string());
                 metadata.map(|metadata| metadata.len()).map_err(named)
             }
             From::Arrays(arrays) => Ok(arrays.len_of(index)),
@@ -180,7 +180,7 @@ fn names(paths: &[PathBuf]) -> Result<Vec<String>> {
             return Err(Error::usage("standard input has no name, which an item of files needs"));
         }
         if path.is_dir() {
-            return Err(Error::usage(format!("{} is a directory, not a file", path.display())));
+            return Err(Error::usage("is a directory, not a file").with_subject(path.display().to_string()));
         }
         let name = path.to_str().and_then(relative_name).ok_or_else(|| cannot_be_kept(path))?;
         if !seen.insert(name.clone()) {

@@ -32,7 +32,12 @@ mod items;
 pub mod json;
 mod leading_bytes;
 mod lines;
+mod missing_file;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
+pub mod nearest;
 pub mod open;
+mod option_words;
+mod other_targets;
 pub mod output_file;
 pub mod pack;
 mod pack_records;

@@ -12,6 +12,7 @@ use container_core::{Error, Limits, OpenDataset, Result, Value};
 use crate::address::{Address, is_url};
 use crate::foreign::Foreign;
 use crate::formats::{ARRAY_FILES, containers};
+use crate::missing_file::explain;
 use crate::views::assume_dtype::Assumed;
 use crate::{concurrent_writer, leading_bytes};
 
@@ -116,7 +117,7 @@ pub fn sniff(probe: &Probe<'_>, accept: Accept, further: Formats) -> Result<&'st
             }
         }
         (None, Probe { directory: Some(_), .. }) => error.with_context("this is a directory"),
-        (None, Probe { head: [], .. }) => error.with_context("this file is empty"),
+        (None, Probe { head: [], .. }) => error.with_context("this file is empty").with_hint(EMPTY),
         (None, _) => match damaged(probe, further) {
             Some(format) => {
                 let begins = format!("its first bytes are nearly those of {} files", format.title);
@@ -126,6 +127,9 @@ pub fn sniff(probe: &Probe<'_>, accept: Accept, further: Formats) -> Result<&'st
         },
     })
 }
+
+/// The next step for an empty file.
+const EMPTY: &str = "the file again from its source: a program or a download that failed leaves such files";
 
 /// The command that repairs a file of a format.
 pub(crate) fn repair_command(format: &Format) -> String {
@@ -277,7 +281,8 @@ pub(crate) fn recognise_to_pass(
         let is_again = options.access == Access::Auto && opens_again(path);
         return Ok((format, input, if is_again { Pass::Reopen } else { Pass::Never }));
     }
-    let (source, passing) = open_path_to_pass(path, &options.limits)?;
+    let opened = open_path_to_pass(path, &options.limits);
+    let (source, passing) = opened.map_err(|error| explain(error, path))?;
     let (format, input) = find_source(source, Some(path.to_owned()), accept, options)?;
     Ok((format, input, passing.map_or(Pass::Never, Pass::Switch)))
 }
@@ -396,7 +401,8 @@ fn read(path: &Path, options: &OpenOptions) -> Result<(Box<dyn Source>, Option<P
         let bytes = read_stream(&mut io::stdin().lock(), &options.limits)?;
         return Ok((Box::new(bytes), None));
     }
-    Ok((open_path(path, options.access, &options.limits)?, Some(path.to_owned())))
+    let opened = open_path(path, options.access, &options.limits);
+    Ok((opened.map_err(|error| explain(error, path))?, Some(path.to_owned())))
 }
 
 /// The bytes at an address that is not a path.
@@ -415,7 +421,8 @@ fn at_address(path: &Path, options: &OpenOptions) -> Option<Result<Box<dyn Sourc
         crate::remote::Urls(holdall_remote::Client::new(Default::default())).open(path, &options.limits)
     }
     #[cfg(not(feature = "remote"))]
-    Some(Err(Error::usage("URLs cannot be opened: built without the feature `remote`")))
+    Some(Err(Error::usage("URLs cannot be opened: built without the feature `remote`")
+        .with_hint("a download, and holdall on the file: curl -LO URL")))
 }
 
 /// The bytes by which formats are recognised.
@@ -514,6 +521,14 @@ mod tests {
         let region = Region::whole(&opened.container.datasets()[0].shape);
         opened.container.read(0, &region, &ReadOptions::default()).unwrap();
         assert!(!path.exists());
+    }
+
+    #[cfg(not(feature = "remote"))]
+    #[test]
+    fn urls_need_a_feature_or_a_download() {
+        let error = open("https://example.org/a.asdf").unwrap_err();
+        assert!(error.to_string().contains("`remote`"), "{error}");
+        assert!(error.hint().is_some_and(|hint| hint.contains("download")));
     }
 
     #[test]

@@ -87,8 +87,8 @@ pub(crate) fn refuse_foreign(target: &Path, is_own: impl Fn(&Path) -> bool) -> R
     if !target.is_dir() || is_own(target) || std::fs::read_dir(target)?.next().is_none() {
         return Ok(());
     }
-    let problem = format!("{} is a directory of another kind and is not replaced", target.display());
-    Err(Error::usage(problem).with_hint("another name, or an empty directory"))
+    let error = Error::usage("is a directory of another kind and is not replaced");
+    Err(error.with_hint("another name, or an empty directory").with_subject(target.display().to_string()))
 }
 
 /// Turns an error after the change into a warning.
@@ -99,12 +99,10 @@ pub(crate) fn warned(done: Result<()>) -> Result<Option<String>> {
     }
 }
 
-/// Other errors of a target name it themselves.
+/// An error of a target, with its name.
 fn blame(error: Error, name: &str) -> Error {
-    match error.kind() {
-        ErrorKind::Io(_) => error.with_context(format!("writing {name}")),
-        _ => error,
-    }
+    let error = error.with_subject(name);
+    if matches!(error.kind(), ErrorKind::Io(_)) { error.with_context("writing") } else { error }
 }
 
 impl Write for Target {
@@ -160,21 +158,23 @@ pub fn refuse_source(source: &Path, target: &Path) -> Result<()> {
     if is_stream(source) || is_stream(target) {
         return Ok(());
     }
+    let of_target = |problem: String, hint: &'static str| {
+        Error::usage(problem).with_hint(hint).with_subject(target.display().to_string())
+    };
     if target.is_dir() && source != target && is_within(source, target) && !is_same_file(source, target) {
-        let problem = format!("{} is in the target, {}", source.display(), target.display());
-        return Err(Error::usage(problem).with_hint("write to another directory"));
+        let problem = format!("is a directory with the source in it, {}", source.display());
+        return Err(of_target(problem, "write to another directory"));
     }
     if is_same_file(source, target) {
-        let problem = format!("{} is the source itself", target.display());
-        return Err(Error::usage(problem).with_hint("write to another file"));
+        return Err(of_target("is the source itself".into(), "write to another file"));
     }
     let is_hit = |part: PathBuf| is_same_file(&part, target) || target.is_dir() && is_within(&part, target);
     // A target that does not exist cannot be a part, which saves the search.
     let is_part = target.exists()
         && (source.is_dir() && is_within(target, source) || parts(source).into_iter().any(is_hit));
     if is_part {
-        let problem = format!("{} is a part of the source, {}", target.display(), source.display());
-        return Err(Error::usage(problem).with_hint("write to another file"));
+        let problem = format!("is a part of the source, {}", source.display());
+        return Err(of_target(problem, "write to another file"));
     }
     Ok(())
 }
@@ -286,10 +286,10 @@ mod tests {
         let existing = directory.path().join("a.npy");
         std::fs::write(&existing, b"x").unwrap();
         let error = Target::create(&existing, Overwrite::Refuse).err().unwrap();
-        assert!(error.to_string().contains("a.npy exists"));
+        assert!(error.to_string().contains("a.npy: already exists"));
         let mut target = Target::create(&existing, Overwrite::Replace).unwrap();
         let error = Error::from(target.seek(SeekFrom::Current(-1)).unwrap_err());
         assert!(matches!(error.kind(), ErrorKind::Io(_)));
-        assert!(error.context().unwrap().contains("a.npy"));
+        assert!(error.subject().unwrap().ends_with("a.npy"));
     }
 }

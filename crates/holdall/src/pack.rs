@@ -10,13 +10,14 @@ use container_core::region::Region;
 use container_core::source::{FileSource, Source, open_path, read_stream};
 use container_core::{Error, Result};
 
-use crate::address::Address;
+use crate::address::{Address, shown};
 use crate::convert::{ConvertOptions, ConvertOutcome, ReadBack, write};
 use crate::diff::Difference;
 use crate::formats::{containers, target_format};
 pub use crate::items::ItemSource;
 use crate::items::Items;
 use crate::open::is_stream;
+use crate::option_words::explain;
 use crate::output_file::{Target, refuse_source};
 use crate::raw_bytes::Plain;
 
@@ -100,7 +101,7 @@ fn write_items(
         options: &import,
         progress: options.progress,
     };
-    pack(task, &mut out)?;
+    pack(task, &mut out).map_err(|error| explain(error, format, &options.import, &shown(target)))?;
     if options.verify == ReadBack::Yes {
         let differences = read_back(items, format, &out, options)?;
         if !differences.is_empty() {

@@ -4,11 +4,12 @@ use std::path::Path;
 
 use container_core::{Error, Result};
 
-use crate::address::Address;
+use crate::address::{Address, shown};
 use crate::convert::{ConvertOptions, ConvertOutcome, ReadBack, convert, write};
 use crate::formats::target_format;
 use crate::open::{Accept, is_stream, open_with, opens_again};
 use crate::output_file::refuse_source;
+use crate::views::named_source::NamedSource;
 
 /// Writes a file again in its own format, with other options. Unused space is dropped. [`ConvertOptions::to`] is ignored.
 ///
@@ -21,13 +22,10 @@ pub fn recode(source: &Path, target: &Path, options: &ConvertOptions<'_>) -> Res
     if let Ok(named) = target_format(target, None, options.open.formats)
         && named.name != format.name
     {
-        let problem = format!(
-            "{} has the extension of a {} file (expected {})",
-            target.display(),
-            named.title,
-            format.title
-        );
-        return Err(Error::usage(problem).with_hint("holdall convert, for another format"));
+        let problem =
+            format!("the name has the extension of a {} file (expected {})", named.title, format.title);
+        let error = Error::usage(problem).with_hint("holdall convert, for another format");
+        return Err(error.with_subject(target.display().to_string()));
     }
     if options.verify == ReadBack::Yes && is_stream(target) {
         return Err(
@@ -37,7 +35,8 @@ pub fn recode(source: &Path, target: &Path, options: &ConvertOptions<'_>) -> Res
     let address = Address::file(source);
     if !opens_again(source) {
         let selection = address.select(&*opened.container)?;
-        return write(&*opened.container, &selection, format, target, options);
+        let named = NamedSource::new(&*opened.container, shown(source));
+        return write(&named, &selection, format, target, options);
     }
     drop(opened);
     convert(&address, target, &ConvertOptions { to: Some(format.name), ..options.clone() })

@@ -162,14 +162,11 @@ fn refuse_other_name(path: &Path, target: &Path, format: &Format, options: &Open
     if told.name == format.name || extension(path) == extension(target) {
         return Ok(());
     }
-    let problem = format!(
-        "repair keeps the format, {}: the name {} has the extension of {}",
-        format.title,
-        target.display(),
-        told.title
-    );
+    let problem =
+        format!("repair keeps the format, {}: the name has the extension of {}", format.title, told.title);
     let own = format.extensions.first().map(|own| format!("-o NEW.{own}, and then holdall convert"));
     Err(Error::usage(problem)
+        .with_subject(target.display().to_string())
         .with_hint(own.unwrap_or_else(|| "another name, and then holdall convert".into())))
 }
 

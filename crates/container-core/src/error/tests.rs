@@ -81,6 +81,8 @@ fn the_innermost_place_wins() {
     let error = error.with_range(0..9).with_context("out").in_file("a").in_dataset("d").with_hint("stop");
     assert_eq!((error.range(), error.context(), error.file_name()), (Some(3..5), Some("in"), Some("a.1")));
     assert_eq!((error.dataset(), error.hint()), (Some("d/1"), Some("try")));
+    assert_eq!(error.subject(), None);
+    assert_eq!(error.with_subject("b").with_subject("a").subject(), Some("b"));
 }
 
 #[test]
@@ -91,6 +93,7 @@ fn the_sentence_names_every_place_that_is_given() {
     assert_eq!(plain().in_file("b.1").to_string(), "bad size (b.1)");
     assert_eq!(plain().with_range(1..2).in_file("b.1").to_string(), "bad size (b.1, bytes 1..2)");
     assert_eq!(plain().in_dataset("a/b").to_string(), "a/b: bad size");
+    assert_eq!(plain().in_dataset("a/b").with_subject("x").to_string(), "x: a/b: bad size");
     let all = plain().with_context("block").in_dataset("a/b").with_hint("not shown").after_change();
     assert_eq!(all.to_string(), "the change was made, but a power cut may undo it: a/b: block: bad size");
     assert!(all.is_after_change());

@@ -4,7 +4,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{Durability, Overwrite, exists, sync_directory, temporary};
+use super::{
+    Durability, Overwrite, directory_of, exists, no_directory, of_target, sync_directory, temporary,
+};
 use crate::{Error, Result};
 
 /// A directory that appears under its name only when it is complete.
@@ -27,10 +29,20 @@ impl AtomicDirectory {
     /// # Errors
     /// `Usage` when the target exists and may not be replaced, or is not a directory; `Io`.
     pub fn create(target: impl AsRef<Path>, overwrite: Overwrite) -> Result<Self> {
-        let target = resolve(target.as_ref(), overwrite)?;
+        let target = target.as_ref();
+        Self::start(target, overwrite).map_err(|error| of_target(error, target))
+    }
+
+    fn start(target: &Path, overwrite: Overwrite) -> Result<Self> {
+        let target = resolve(target, overwrite)?;
         // A target that appears later has not been checked.
         let replaces = target.symlink_metadata().is_ok();
-        let (temporary, lock) = temporary::directory(&target)?;
+        let directory = directory_of(&target);
+        let (temporary, lock) =
+            temporary::directory(&target).map_err(|error| match directory.metadata() {
+                Err(io) => no_directory(io, directory),
+                Ok(_) => error,
+            })?;
         Ok(Self { temporary, lock, target, replaces })
     }
 
@@ -46,6 +58,11 @@ impl AtomicDirectory {
     /// `Usage` when the target has appeared meanwhile; `Io`. The target is then unchanged, unless the error is marked by
     /// [`Error::after_change`].
     pub fn commit(self, durability: Durability) -> Result<()> {
+        let target = self.target.clone();
+        self.finish(durability).map_err(|error| of_target(error, &target))
+    }
+
+    fn finish(self, durability: Durability) -> Result<()> {
         let Self { temporary, lock, target, replaces } = self;
         if durability == Durability::Synced {
             sync_below(temporary.path())?;
@@ -73,12 +90,10 @@ impl AtomicDirectory {
 
 fn resolve(target: &Path, overwrite: Overwrite) -> Result<PathBuf> {
     match target.metadata() {
-        Ok(_) if overwrite == Overwrite::Refuse => Err(exists(target)),
-        Ok(kind) if !kind.is_dir() => Err(Error::usage(format!("{} is not a directory", target.display()))),
+        Ok(_) if overwrite == Overwrite::Refuse => Err(exists()),
+        Ok(kind) if !kind.is_dir() => Err(Error::usage("is not a directory")),
         Ok(_) => Ok(target.canonicalize()?),
-        Err(_) if target.is_symlink() => {
-            Err(Error::usage(format!("{} is a link to a missing directory", target.display())))
-        }
+        Err(_) if target.is_symlink() => Err(Error::usage("is a link to a missing directory")),
         Err(_) => Ok(target.to_owned()),
     }
 }
@@ -90,7 +105,7 @@ fn place(from: &Path, to: &Path) -> Result<()> {
     use rustix::io::Errno;
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         Ok(()) => Ok(()),
-        Err(Errno::EXIST) => Err(exists(to)),
+        Err(Errno::EXIST) => Err(exists()),
         // Not every file system has it (NFS).
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => place_plainly(from, to),
         Err(errno) => Err(io::Error::from(errno).into()),
@@ -104,7 +119,7 @@ fn place(from: &Path, to: &Path) -> Result<()> {
 
 fn place_plainly(from: &Path, to: &Path) -> Result<()> {
     if to.symlink_metadata().is_ok() {
-        return Err(exists(to));
+        return Err(exists());
     }
     Ok(fs::rename(from, to)?)
 }

@@ -99,12 +99,17 @@ fn format_word() -> impl TypedValueParser<Value = ExportFormat> {
 /// The form that the name of a target asks for.
 fn by_name_of(path: &Path, formats: Formats) -> container_core::Result<ExportFormat> {
     ExportFormat::for_path(path).ok_or_else(|| {
+        if path.is_dir() {
+            let inside = path.join("NEW.csv");
+            let error = Error::usage("is a directory, and the name of a new file is needed");
+            return error
+                .with_hint(format!("the name of a new file, with its extension: {}", inside.display()));
+        }
         let error = Error::usage("the name of the target does not show the format");
+        let words = || format!("--format {}", ExportFormat::ALL.map(ExportFormat::name).join(", "));
         match holdall::formats::target_format(path, None, formats) {
-            Ok(_) => error.with_hint("holdall convert, which writes containers"),
-            Err(_) => {
-                error.with_hint(format!("--format {}", ExportFormat::ALL.map(ExportFormat::name).join(", ")))
-            }
+            Ok(_) => error.with_hint(format!("holdall convert SOURCE {}", shown(path))),
+            Err(_) => error.with_hint(holdall::formats::step_for_other(path).unwrap_or_else(words)),
         }
     })
 }
@@ -121,6 +126,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         }
         format.map_or(Ok(()), |format| printer.refuse_terminal(format, console)).on(shown(file))?;
     }
+    let mut before: Option<PathBuf> = None;
     for NamedAddress { address, unreadable } in all {
         let printed = match unreadable {
             Some(failure) => Err(failure),
@@ -129,10 +135,11 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         match printed {
             // A target is complete or not there.
             Err(failure) if failure.subject.is_some() && are_several && output.is_none() => {
-                console.fail(&failure);
+                console.fail(&failure.after_file(before.as_deref(), &address.file));
             }
             other => other?,
         }
+        before = Some(address.file);
     }
     printer.commit()?;
     Ok(Outcome::Yes)

@@ -84,6 +84,14 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     if args.files.iter().chain([&args.output]).any(|path| is_stream(path)) {
         return Err(Failure::usage("catalog: standard input and output cannot be read again"));
     }
+    let extension = args.output.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    if OTHER_TABLES.iter().any(|other| extension.eq_ignore_ascii_case(other)) {
+        let problem = format!("a catalogue is a Parquet table, not .{extension}");
+        let hint = format!("-o {}", shown(&args.output.with_extension("parquet")));
+        return Err(Error::usage(problem)
+            .with_hint(format!("{hint}; DuckDB, polars or pandas make other tables of it")))
+        .on(&name);
+    }
     let mut table = Table { pointers: Vec::new(), options: args.options_text() };
     args.meta.iter().for_each(|pointer| table.add(pointer));
     let earlier = args.earlier(console.limits).on(&name)?;
@@ -109,6 +117,9 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     to_stderr(&counts.line(&printable(&name)));
     Ok(Outcome::Yes)
 }
+
+/// Extensions of tables that a catalogue is not.
+const OTHER_TABLES: [&str; 9] = ["csv", "tsv", "txt", "json", "ndjson", "xlsx", "db", "sqlite", "feather"];
 
 /// The error of an earlier catalogue.
 fn damaged(error: Error) -> Error {

@@ -9,6 +9,7 @@ use container_core::Error;
 use holdall::diff::{DiffOptions, Difference};
 use holdall::json;
 use holdall::open::Accept;
+use holdall::views::named_source::NamedSource;
 
 use super::{open, select, shown};
 use crate::errors::{ErrorContext, Failure, Outcome, Result, shell_word};
@@ -81,7 +82,9 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let options = args.open.options(console.limits, console.formats);
     let opened_a = open(&a.file, Accept::ContainersAndArrays, &options)?;
     let opened_b = open(&b.file, Accept::ContainersAndArrays, &options)?;
-    let (of_a, of_b) = (opened_a.container.as_ref(), opened_b.container.as_ref());
+    let (file_a, file_b) = (shown(&a.file), shown(&b.file));
+    let of_a = &NamedSource::new(opened_a.container.as_ref(), &*file_a);
+    let of_b = &NamedSource::new(opened_b.container.as_ref(), &*file_b);
     let (chosen_a, chosen_b) = (select(&a, of_a)?, select(&b, of_b)?);
     let (name_a, name_b) = (shown(Path::new(&args.a)), shown(Path::new(&args.b)));
 
@@ -99,11 +102,12 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         };
         holdall::diff::diff(of_a, &chosen_a, of_b, &chosen_b, &options)
     });
-    let (file_a, file_b) = (shown(&a.file), shown(&b.file));
     let both = format!("{file_a} and {file_b}");
     let advised = |error: Error| match error.is_damage() {
-        true => error.with_hint(format!("holdall verify {} {}", shell_word(&file_a), shell_word(&file_b))),
-        false => error,
+        true if error.subject().is_none() => {
+            error.with_hint(format!("holdall verify {} {}", shell_word(&file_a), shell_word(&file_b)))
+        }
+        _ => error,
     };
     let differences = differences.map_err(advised).on(&both)?;
     let unreadable = unreadable.into_inner();

@@ -225,8 +225,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         refuse_source(&address.file, path).on(&file)?;
         // Found out before the work, not after it.
         if !args.force.force && path.symlink_metadata().is_ok() {
-            return Err(Error::usage(format!("{} exists", shown(path))).with_hint("use -f to replace it"))
-                .on(&file);
+            return Err(Error::usage("already exists").with_hint("use -f to replace it")).on(shown(path));
         }
     }
     let protocol = args.term.map(terminal::Term::protocol);

@@ -266,7 +266,7 @@ fn a_file_is_exploded_edited_and_imploded() {
     assert!(run(at, &["explode", "good.ra"]).err.contains("ASDF"));
     let no_folder = run(at, &["explode", "a.asdf", "-o", "good.ra"]);
     no_folder.expect(2);
-    assert!(no_folder.err.contains("directory good.ra: "), "{no_folder:#?}");
+    assert!(no_folder.err.contains("good.ra: making the directory: "), "{no_folder:#?}");
     std::fs::remove_file(at.join("parts/a_exploded0000.asdf")).unwrap();
     assert_eq!(run(at, &["implode", "parts/a_exploded.asdf"]).code, Some(2));
     let verified = run(at, &["verify", "parts/a_exploded.asdf"]);

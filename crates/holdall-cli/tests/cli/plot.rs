@@ -94,7 +94,7 @@ fn pictures_are_the_same_every_time_and_by_their_recipes() {
     }
     let there = run(directory.path(), &["plot", "ramp.npy", "-o", "a.png"]);
     there.expect(2);
-    assert!(there.err.contains("a.png exists\n  try: use -f to replace it"), "{there:#?}");
+    assert!(there.err.contains("a.png: already exists\n  try: use -f to replace it"), "{there:#?}");
     assert_eq!(found, PICTURES.map(|(_, hash)| hash), "if a change was meant, look at the pictures");
 }
 

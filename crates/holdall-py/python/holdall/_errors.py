@@ -33,6 +33,12 @@ def in_python(hint: str) -> str:
     return re.sub(r"--([a-z][a-z-]*)", lambda option: _WORDS.get(option[1], f"{option[1].replace('-', '_')}="), hint)
 
 
+def as_note(hint: str) -> str:
+    """A hint as the note below a traceback: the next step, or the question whether another name is meant."""
+    hint = in_python(hint).removeprefix("try: ")
+    return hint if hint.startswith("did you mean") else f"try: {hint}"
+
+
 class HoldallError(Exception):
     """Base of all exceptions about files. All can be pickled.
 
@@ -64,7 +70,7 @@ class HoldallError(Exception):
         super().__init__(message, range, part, hint, *more)
         self.message, self.range, self.part, self.hint = message, range, part, hint
         if hint:
-            self.add_note(f"try: {hint.removeprefix('try: ')}")
+            self.add_note(as_note(hint))
 
     def __str__(self) -> str:
         return self.message

@@ -2,16 +2,23 @@
 
 use std::path::Path;
 
-use container_core::Result;
 use container_core::container::OpenOptions;
 use container_core::format::{DirectoryTarget, Format, Input, WriteRequest};
 use container_core::report::Loss;
 use container_core::write::{AtomicDirectory, Overwrite};
+use container_core::{Error, ErrorKind, Result};
 
 use super::{ConvertOptions, ConvertOutcome, ReadBack, done, read_back, refuse_damaged};
+use crate::address::shown;
 use crate::diff::Difference;
 use crate::open::is_stream;
 use crate::output_file::{refuse_foreign, warned};
+
+/// An error of writing: one of the operating system without a file is the target's, since the source names its own.
+fn of_target(error: Error, target: &Path) -> Error {
+    let is_io = matches!(error.kind(), ErrorKind::Io(_)) && error.subject().is_none();
+    if is_io { error.with_subject(shown(target)).with_context("writing") } else { error }
+}
 
 /// Writes a new directory, which appears when it is complete and, where asked for, compared with its source. `known` are losses that were found
 /// before.
@@ -33,7 +40,8 @@ pub(super) fn write(
         refuse_foreign(target, kind.is_one)?;
     }
     let directory = AtomicDirectory::create(target, options.overwrite)?;
-    let losses = [known, &(kind.write)(task, directory.path())?].concat();
+    let written = (kind.write)(task, directory.path()).map_err(|error| of_target(error, target));
+    let losses = [known, &written?].concat();
     options.losses.check(&losses)?;
     let differences = match (kind.read_back, options.verify) {
         (Some(compare), ReadBack::Yes) => {

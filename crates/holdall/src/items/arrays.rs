@@ -52,12 +52,13 @@ impl Arrays {
             }
             let file = address.file.display();
             let container = open_any(&address.file, asked, options)
-                .map_err(|error| error.with_context(file.to_string()))?;
-            let chosen = address.select(&*container).map_err(|error| error.with_context(file.to_string()))?;
+                .map_err(|error| error.with_subject(file.to_string()))?;
+            let chosen = address.select(&*container).map_err(|error| error.with_subject(file.to_string()))?;
             let is_one = chosen.len() == 1;
             for (index, region) in chosen {
                 let dataset = &*container.require(index)?;
-                let named = |error: Error| error.with_context(format!("{file}::{}", dataset.path));
+                let named =
+                    |error: Error| error.with_subject(file.to_string()).in_dataset(dataset.path.clone());
                 if region.shape().len() != 1 {
                     let problem = format!("an item has one axis (found shape {:?})", region.shape());
                     return Err(named(Error::usage(problem)));
@@ -104,7 +105,7 @@ impl Arrays {
             }
             Ok(bytes)
         };
-        read().map_err(|error: Error| error.with_context(place.file.display().to_string()))
+        read().map_err(|error: Error| error.with_subject(place.file.display().to_string()))
     }
 
     fn open(&self, file: &Path) -> Result<Arc<dyn Container>> {

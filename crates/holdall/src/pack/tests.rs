@@ -63,7 +63,7 @@ fn a_file_that_is_not_there_leaves_no_target() {
     let force = ConvertOptions { overwrite: Overwrite::Replace, ..verified() };
     let error = write_items(&items, &FAKE, &place.path().join("c.fake"), &force).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Io(_)), "{error}");
-    assert!(error.context().unwrap().ends_with("/b"), "{error}");
+    assert!(error.subject().unwrap().ends_with("/b"), "{error}");
     assert_eq!(std::fs::read(place.path().join("c.fake")).unwrap(), b"old");
 }
 

@@ -49,7 +49,7 @@ impl FileStorage {
             Overwrite::Replace => options.create(true),
         };
         let file = options.open(path).map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => exists(path),
+            io::ErrorKind::AlreadyExists => exists().with_subject(path.display().to_string()),
             _ => opening(error, path),
         })?;
         let mut storage = Self::lock(file, path)?;
@@ -138,7 +138,8 @@ fn options() -> OpenOptions {
 }
 
 fn in_use(path: &Path) -> Error {
-    Error::usage(format!("{} is being written by another program", path.display()))
+    Error::usage("is being written by another program")
+        .with_subject(path.display().to_string())
         .with_hint("wait until it has finished, or end it")
 }
 
