@@ -3,11 +3,12 @@
 use std::ffi::OsString;
 use std::io::{self, Write};
 
-use container_core::container::ReadOptions;
+use container_core::container::{Container, ReadOptions};
 use container_core::write::Durability;
 use container_core::{Error, Value};
-use holdall::address::Address;
+use holdall::address::{Address, place, pointer};
 use holdall::json;
+use holdall::nearest::did_you_mean_place;
 use holdall::open::Accept;
 use holdall::set_meta::{MetaChange, Replace, set_meta};
 
@@ -20,7 +21,7 @@ use crate::output::{Console, Escapes, Paint, STRONG, printable, to_stderr};
 /// Show the metadata of a file, or what a JSON pointer finds in them
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-With FILE::PATH the attributes of that dataset are shown. A pointer that finds nothing is exit code 1; with --unset it is 2, and nothing is changed.
+With FILE::PATH the attributes of that dataset are shown, or what is at that place of the metadata. PTR and PATH may begin with a slash or not. A pointer that finds nothing is exit code 1; with --unset it is 2, and nothing is changed.
 
 JSON has no bytes, NaN and infinities, and many of its readers round integers beyond 64 bits: bytes are {\"bytes\": \"00ff\"}, \
 the others text. Of keys that read the same, as 1 and \"1\" of a tree, all but the first have their number behind them: \"1 (2)\".
@@ -46,17 +47,18 @@ Examples:
   holdall meta scan.ra::data /eltype
   holdall meta --json scan.ra | jq .dims
   holdall meta image.asdf /roman/meta --yaml
+  holdall meta image.asdf::roman/meta
   holdall meta small.asdf --inline > text.asdf
   holdall meta image.asdf --set /roman/meta/exposure=30.5 --unset /roman/meta/draft
   holdall meta scan.b2nd --set /vlmeta/exposure=30.5
   holdall meta run.gsd --set application=mine
   holdall meta scan.ra --set '/trailer/note=second run'")]
 pub struct Args {
-    /// The file, or FILE::PATH for a dataset's attributes; `-` is standard input
+    /// The file, or FILE::PATH for a dataset's attributes or a place of the metadata; `-` is standard input
     #[arg(value_name = "FILE")]
     file: OsString,
 
-    /// A JSON pointer into the metadata: /a/0/b, with ~1 for a slash in a name and ~0 for a tilde
+    /// A place in the metadata: /a/0/b or a/0/b, with ~1 for a slash in a name and ~0 for a tilde (a JSON pointer)
     #[arg(value_name = "PTR", default_value = "", hide_default_value = true)]
     pointer: String,
 
@@ -95,15 +97,12 @@ pub struct Args {
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let address = address(&args.file);
     let file = shown(&address.file);
-    if !args.pointer.is_empty() && !args.pointer.starts_with('/') {
-        let problem = format!("{:?} is not a JSON pointer", args.pointer);
-        return Err(Error::usage(problem).with_hint(format!("holdall meta {file} /{}", args.pointer)))
-            .on(file);
-    }
+    let place_below = pointer(&args.pointer);
     if !args.set.is_empty() || !args.unset.is_empty() {
         return change(args, &address, console);
     }
-    if (args.yaml || args.inline) && (address.dataset.is_some() || address.selection.is_some()) {
+    let is_whole = address.dataset.is_none() && address.selection.is_none();
+    if args.inline && !is_whole || args.yaml && address.selection.is_some() {
         let option = if args.yaml { "--yaml" } else { "--inline" };
         let error = Error::usage(format!("{option} is for the tree of a file, not for a dataset"));
         return Err(error.with_hint(format!("holdall meta FILE {option}"))).on(file);
@@ -120,34 +119,30 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         return Ok(Outcome::Yes);
     }
     if args.yaml {
-        return match holdall::yaml_text::yaml(container, &args.pointer).on(&file)? {
+        let top = address.dataset.as_deref().map(pointer).unwrap_or_default();
+        let pointer = format!("{top}{place_below}");
+        return match holdall::yaml_text::yaml(container, &pointer).on(&file)? {
             None => {
                 let problem =
                     format!("{} has no YAML metadata (it has --json and --raw)", opened.format.title);
                 Err(Error::usage(problem)).on(file)
             }
-            Some(None) => nothing(&file, &args.pointer),
+            Some(None) => nothing(&file, &pointer, &container.meta().on(&file)?),
             Some(Some(text)) => {
                 console.out.text(Escapes::Text, |out| Ok(out.write_all(text.as_bytes())?))?;
                 Ok(Outcome::Yes)
             }
         };
     }
-    let value = if address.dataset.is_some() || address.selection.is_some() {
-        let (index, _) = address.select_one(container).on(&file)?;
-        tell_left_out(&address.file, &container.left_out(index));
-        Value::Map(container.require(index).on(&file)?.attributes.clone())
-    } else {
-        container.meta().on(&file)?
-    };
+    let Place { value, pointer } = Place::of(&address, &place_below, container).on(&file)?;
     // A value shown as text may be a tree for pointers into it, as a trailer of RawArray.
-    let within = match value.pointer(&args.pointer) {
-        None if address.dataset.is_none() && address.selection.is_none() => container.logical_meta().ok(),
+    let within = match value.pointer(&pointer) {
+        None if is_whole => container.logical_meta().ok(),
         _ => None,
     };
-    let found = value.pointer(&args.pointer).or_else(|| within.as_ref()?.pointer(&args.pointer));
+    let found = value.pointer(&pointer).or_else(|| within.as_ref()?.pointer(&pointer));
     let Some(value) = found else {
-        return nothing(&file, &args.pointer);
+        return nothing(&file, &pointer, within.as_ref().unwrap_or(&value));
     };
     if args.json {
         console.out.json(&json::value_json(value))?;
@@ -159,6 +154,44 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         write_block(value, 0, paint, &mut console.out)?;
     }
     Ok(Outcome::Yes)
+}
+
+/// A tree, and a place in it.
+struct Place {
+    value: Value,
+    pointer: String,
+}
+
+impl Place {
+    /// The place that an address names, and `below` it: in the attributes of a dataset, or in the metadata of the file.
+    fn of(address: &Address, below: &str, container: &dyn Container) -> container_core::Result<Self> {
+        if address.dataset.is_none() && address.selection.is_none() {
+            return Ok(Self { value: container.meta()?, pointer: below.to_owned() });
+        }
+        let selected = address.select_one(container);
+        let path = address.dataset.as_deref().filter(|_| address.selection.is_none());
+        if let Some(path) = path
+            && !address.is_exact(container)
+        {
+            let (value, pointer) = (container.meta()?, format!("{}{below}", pointer(path)));
+            if value.pointer(&pointer).is_some() {
+                return Ok(Self { value, pointer });
+            }
+            // An attribute after the path of its dataset.
+            let mut cuts = path.rmatch_indices('/').filter_map(|(at, _)| path.split_at_checked(at));
+            let attribute = cuts.find_map(|(dataset, rest)| Some((container.find(place(dataset))?, rest)));
+            if let Some((index, rest)) = attribute {
+                let value = Value::Map(container.require(index)?.attributes.clone());
+                return Ok(Self { value, pointer: format!("{rest}{below}") });
+            }
+        }
+        let (index, _) = selected?;
+        tell_left_out(&address.file, &container.left_out(index));
+        Ok(Self {
+            value: Value::Map(container.require(index)?.attributes.clone()),
+            pointer: below.to_owned(),
+        })
+    }
 }
 
 fn change(args: &Args, address: &Address, console: &Console) -> Result<Outcome> {
@@ -173,8 +206,8 @@ fn change(args: &Args, address: &Address, console: &Console) -> Result<Outcome> 
     }
     let is_pointer = |(pointer, _): &(&str, &str)| !pointer.is_empty();
     let set = |text: &String| match text.split_once('=').filter(is_pointer) {
-        Some((pointer, value)) => {
-            Ok(MetaChange::Set { pointer: pointer.to_owned(), value: value.to_owned() })
+        Some((place, value)) => {
+            Ok(MetaChange::Set { pointer: pointer(place).into_owned(), value: value.to_owned() })
         }
         None => {
             let error = Error::usage(format!("--set {text:?} is not PTR=VALUE"));
@@ -183,7 +216,8 @@ fn change(args: &Args, address: &Address, console: &Console) -> Result<Outcome> 
     };
     let changes: container_core::Result<Vec<MetaChange>> = args.set.iter().map(set).collect();
     let mut changes = changes.on(&file)?;
-    changes.extend(args.unset.iter().map(|pointer| MetaChange::Unset { pointer: pointer.clone() }));
+    let unset = args.unset.iter().map(|place| MetaChange::Unset { pointer: pointer(place).into_owned() });
+    changes.extend(unset);
     let options = args.open.options(console.limits, console.formats);
     tell_before(&address.file, &options);
     let replace = if args.replace { Replace::Anything } else { Replace::Scalars };
@@ -194,8 +228,10 @@ fn change(args: &Args, address: &Address, console: &Console) -> Result<Outcome> 
     Ok(Outcome::Yes)
 }
 
-fn nothing(file: &str, pointer: &str) -> Result<Outcome> {
-    to_stderr(&format!("holdall: {}: nothing at {}", printable(file), printable(pointer)));
+fn nothing(file: &str, pointer: &str, tree: &Value) -> Result<Outcome> {
+    let question = did_you_mean_place(tree, pointer);
+    let question = question.map(|question| format!("\n  {}", printable(&question))).unwrap_or_default();
+    to_stderr(&format!("holdall: {}: nothing at {}{question}", printable(file), printable(place(pointer))));
     Ok(Outcome::No)
 }
 

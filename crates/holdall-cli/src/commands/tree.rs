@@ -7,7 +7,7 @@ use std::io::Write;
 use container_core::Value;
 use container_core::container::{Container, Dataset, Visibility, visible_datasets};
 use container_core::json_pointer::escape;
-use holdall::address::Address;
+use holdall::address::{Address, place, pointer};
 use holdall::glob;
 use holdall::open::Accept;
 
@@ -21,7 +21,7 @@ use crate::output::{Console, DIM, Out, STRONG, printable, to_stderr};
 /// Show metadata and datasets as a tree
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Through a pipe every node is a tab-separated row: path, type, value. With --grep or --type only the nodes that match are \
+Through a pipe every node is a tab-separated row: path, type, value. A path is what follows FILE:: in an address, and what `meta` takes. With --grep or --type only the nodes that match are \
 shown, with those above them; no match is exit code 1. Of several files, and of a folder, each row begins with a column more, the file, and as grep has it one match in any of \
 them is exit code 0. Tags, which ASDF has, stand before the value; an array stands where it is in the tree.
 
@@ -32,7 +32,7 @@ Examples:
   holdall tree --type '!core/ndarray-*' image.asdf
   holdall tree --grep F158 /data/archive")]
 pub struct Args {
-    /// The file, FILE::PATH for a dataset or a group, or a folder, of which every container below is shown; one or several; `-` is standard input
+    /// The file, FILE::PATH for a dataset, a group or a place of the metadata, or a folder, of which every container below is shown; one or several; `-` is standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<OsString>,
 
@@ -84,11 +84,17 @@ fn show(
     let nodes = if address.dataset.is_none() && address.selection.is_none() {
         nodes(container, args.depth).on(shown(&address.file))?
     } else {
-        let (mut nodes, most) = (Vec::new(), most_levels(args.depth));
-        for dataset in chosen(address, container, Visibility::Always)? {
-            grow_dataset(&dataset, 1, most, &mut nodes);
+        match chosen(address, container, Visibility::Always) {
+            Ok(datasets) => {
+                let (mut nodes, most) = (Vec::new(), most_levels(args.depth));
+                datasets.for_each(|dataset| grow_dataset(&dataset, 1, most, &mut nodes));
+                nodes
+            }
+            Err(failure) => match subtree(address, container, args.depth).on(shown(&address.file))? {
+                Some(nodes) => nodes,
+                None => return Err(failure),
+            },
         }
-        nodes
     };
     let kept = prune(&nodes, |node| args.wants(node));
     let file = shown(&address.file);
@@ -142,6 +148,28 @@ pub fn nodes(container: &dyn Container, depth: Option<usize>) -> container_core:
     Ok(nodes)
 }
 
+/// The nodes at and below a place of the metadata; `None` for an address of none.
+///
+/// # Errors
+/// Those of the metadata.
+fn subtree(
+    address: &Address,
+    container: &dyn Container,
+    depth: Option<usize>,
+) -> container_core::Result<Option<Vec<Node>>> {
+    let Some(path) = address.dataset.as_deref().filter(|_| address.selection.is_none()) else {
+        return Ok(None);
+    };
+    let pointer = pointer(path);
+    let (top, below) = (place(&pointer), format!("{}/", place(&pointer)));
+    let mut nodes = nodes(container, None)?;
+    nodes.retain(|node| node.path == top || node.path.starts_with(&below));
+    let Some(above) = nodes.first().map(|node| node.depth.saturating_sub(1)) else { return Ok(None) };
+    nodes.iter_mut().for_each(|node| node.depth = node.depth.saturating_sub(above));
+    nodes.retain(|node| node.depth <= most_levels(depth));
+    Ok(Some(nodes))
+}
+
 /// The paths above a path, the nearest first.
 fn above(path: &str) -> impl Iterator<Item = &str> {
     path.rmatch_indices('/').filter_map(|(end, _)| path.get(..end))
@@ -170,7 +198,7 @@ impl Args {
 pub struct Node {
     /// Its level; those of the first are at 1.
     pub depth: usize,
-    /// The place: a JSON pointer of metadata, or the path of a dataset.
+    /// The place as addresses spell it: a JSON pointer without its first slash.
     pub path: String,
     /// Its key, number or path.
     pub name: String,
@@ -232,7 +260,15 @@ impl Growth<'_> {
                 continue;
             }
             let (kind, text) = (type_name(part), scalar(part));
-            self.nodes.push(Node { depth, path: path.clone(), name, kind, text, dtype: None, tag });
+            self.nodes.push(Node {
+                depth,
+                path: place(&path).to_owned(),
+                name,
+                kind,
+                text,
+                dtype: None,
+                tag,
+            });
             self.grow(part, &path, depth + 1);
         }
     }
@@ -257,7 +293,7 @@ fn grow_dataset(dataset: &Dataset, depth: usize, most: usize, nodes: &mut Vec<No
     let depth = depth + 1;
     let attributes = dataset.attributes.iter().filter(|_| most >= depth);
     for (name, value) in attributes {
-        let path = format!("{path}/{name}");
+        let path = format!("{path}/{}", escape(name));
         let (kind, text) = (type_name(value), one_line(value, 1000));
         nodes.push(Node { depth, path, name: name.clone(), kind, text, dtype: None, tag: None });
     }
@@ -355,8 +391,8 @@ mod tests {
         let paths = |wanted: &str| -> Vec<&str> {
             prune(&nodes, |node| node.text == wanted).iter().map(|node| node.path.as_str()).collect()
         };
-        assert_eq!(paths("2"), ["/a", "/a/y"]);
-        assert_eq!(paths("3"), ["/b", "/b/x~11", "/b/x~11/0"]);
+        assert_eq!(paths("2"), ["a", "a/y"]);
+        assert_eq!(paths("3"), ["b", "b/x~11", "b/x~11/0"]);
         assert_eq!(paths("nothing"), [""; 0]);
         let all = prune(&nodes, |_| true);
         assert_eq!(last_of_their_siblings(&all), [false, false, true, false, true, true, true]);

@@ -26,6 +26,7 @@ mod limits;
 mod partly;
 mod pdf;
 mod pipes;
+mod places;
 mod plot;
 mod plot_kinds;
 mod plugins;

@@ -167,7 +167,7 @@ fn a_tree_of_several_files_is_searched_as_grep_does() {
     let found = run(at, &["tree", "--grep", "F158", "good.ra", "image.asdf"]);
     assert_eq!(
         found.expect(0),
-        "image.asdf\t/roman\tmap\t{3 entries}\nimage.asdf\t/roman/meta\tmap\t{2 entries}\nimage.asdf\t/roman/meta/filter\ttext\tF158\n"
+        "image.asdf\troman\tmap\t{3 entries}\nimage.asdf\troman/meta\tmap\t{2 entries}\nimage.asdf\troman/meta/filter\ttext\tF158\n"
     );
     assert_eq!(found.err, "");
     let nothing = run(at, &["tree", "--grep", "nosuch", "good.ra", "image.asdf"]);

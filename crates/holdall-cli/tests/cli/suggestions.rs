@@ -55,7 +55,10 @@ fn the_nearest_paths_come_first() {
 }
 
 #[test]
-fn words_of_options_are_suggested() {
+fn places_of_metadata_and_words_of_options_are_suggested() {
+    answers(&["meta", "image.asdf", "/roman/mta"], 1, &["nothing at roman/mta\n  did you mean roman/meta?"]);
+    answers(&["meta", "image.asdf", "exposure"], 1, &["did you mean roman/meta/exposure?"]);
+    answers(&["meta", "image.asdf", "roman/meta/a/b"], 1, &["did you mean roman/meta/a~1b?"]);
     answers(&["convert", "good.ra", "x.b2nd", "--codec", "zsdt"], 2, &["x.b2nd: ", "did you mean zstd?"]);
     answers(&["convert", "good.ra", "x.blp", "--filter", "shufle"], 2, &["did you mean shuffle"]);
     answers(&["convert", "good.ra", "x.asdf", "--checksum", "mb5"], 2, &["did you mean md5?"]);
