@@ -27,7 +27,8 @@ impl PictureFile {
             Some("pdf") => Ok(Self::Pdf),
             None if is_stream(path) => Ok(Self::Png),
             _ => Err(Error::usage("unknown extension of a picture (expected .png, .svg or .pdf)")
-                .with_hint("-o NEW.png")),
+                .with_hint("-o NEW.png")
+                .with_subject(super::shown(path))),
         }
     }
 
