@@ -114,7 +114,11 @@ def flat() -> None:
     frame.particles.typeid = rng.integers(0, 4, count)
     frame.particles.type_shapes = [
         {"type": "Polygon", "vertices": [[-0.65, -0.5], [0.65, -0.5], [0, 0.72]], "rounding_radius": 0},
-        {"type": "Polygon", "vertices": [[-0.35, -0.35], [0.35, -0.35], [0.35, 0.35], [-0.35, 0.35]], "rounding_radius": 0.18},
+        {
+            "type": "Polygon",
+            "vertices": [[-0.35, -0.35], [0.35, -0.35], [0.35, 0.35], [-0.35, 0.35]],
+            "rounding_radius": 0.18,
+        },
         {"type": "Ellipsoid", "a": 0.7, "b": 0.35, "c": 0.35},
         {"type": "Sphere", "diameter": 1.2},
     ]
@@ -139,7 +143,7 @@ def vortex() -> None:
     """A complex field with vortices, as RawArray: column-major."""
     y, x = np.mgrid[-1:1:72j, -1:1:72j]
     z = x + 1j * y
-    field = (z - 0.4 - 0.3j) * (z + 0.5 - 0.1j) * (np.conj(z) - 0.1 - 0.5j) * np.exp(-abs(z) ** 2)
+    field = (z - 0.4 - 0.3j) * (z + 0.5 - 0.1j) * (np.conj(z) - 0.1 - 0.5j) * np.exp(-(abs(z) ** 2))
     head = struct.pack("<6Q", 0, 4, 8, field.size * 8, 2, 72)
     body = field.astype("<c8").T.tobytes("F")
     (DATA / "vortex.ra").write_bytes(b"rawarray" + head + struct.pack("<Q", 72) + body)

@@ -70,16 +70,18 @@ pub fn pdf(scene: &Scene, recipe: Option<&str>, limits: &Limits) -> Result<Vec<u
     if !writer.letters.is_empty() {
         resources.fonts().pair(Name(b"F"), TYPE0);
     }
-    let mut images = resources.x_objects();
-    for (number, image) in writer.images.iter().enumerate() {
-        images.pair(Name(format!("I{number}").as_bytes()), *image);
+    if !writer.images.is_empty() {
+        let mut images = resources.x_objects();
+        for (number, image) in writer.images.iter().enumerate() {
+            images.pair(Name(format!("I{number}").as_bytes()), *image);
+        }
     }
-    images.finish();
-    let mut states = resources.ext_g_states();
-    for (opacity, state) in &writer.states {
-        states.pair(Name(format!("A{opacity}").as_bytes()), *state);
+    if !writer.states.is_empty() {
+        let mut states = resources.ext_g_states();
+        for (opacity, state) in &writer.states {
+            states.pair(Name(format!("A{opacity}").as_bytes()), *state);
+        }
     }
-    states.finish();
     resources.finish();
     page.finish();
     stream(&mut pdf, CONTENT, &content);
@@ -335,4 +337,54 @@ fn place(value: f64) -> f32 {
 #[expect(clippy::cast_possible_truncation, reason = "places on a page")]
 fn narrow(value: f64) -> f32 {
     value.clamp(-1e6, 1e6) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(scene: &Scene) -> String {
+        let made = pdf(scene, Some("holdall plot a.npy -o \u{e4}.pdf"), &Limits::default()).unwrap();
+        assert!(made.starts_with(b"%PDF-1.7") && made.ends_with(b"%%EOF"));
+        // The same again: no date and no random number.
+        assert!(made == pdf(scene, Some("holdall plot a.npy -o \u{e4}.pdf"), &Limits::default()).unwrap());
+        String::from_utf8_lossy(&made).into_owned()
+    }
+
+    /// What the file says of a key, for each object that has it.
+    fn values<'t>(text: &'t str, key: &str) -> Vec<&'t str> {
+        let ends: &[char] = &['\n', '\r'];
+        text.split(key).skip(1).filter_map(|rest| rest.split(ends).next()).map(str::trim).collect()
+    }
+
+    #[test]
+    fn pages_have_the_size_of_the_picture() {
+        let small = text(&Scene::new(900, 480, 100));
+        assert_eq!(values(&small, "/MediaBox"), ["[0 0 648 345.6]"]);
+        assert!(!small.contains("/UserUnit") && !small.contains("/Font") && !small.contains("/ExtGState"));
+        // 48000 points are more than a page may have.
+        let large = text(&Scene::new(20_000, 300, 30));
+        assert_eq!(
+            (values(&large, "/UserUnit"), values(&large, "/MediaBox")),
+            (vec!["4"], vec!["[0 0 12000 180]"])
+        );
+    }
+
+    #[test]
+    fn texts_opacities_and_images_have_objects_of_their_own() {
+        let mut scene = Scene::new(100, 60, 100);
+        scene.text((50.0, 20.0), 12.0, Anchor::Middle, "3.5 \u{b5}m");
+        scene.line(vec![(0.0, 0.0), (9.0, 9.0)], 1.0, Rgba(1, 2, 3, 128));
+        let rgba = vec![9, 8, 7, 255, 1, 2, 3, 0];
+        let rect = Rect { x: 10.0, y: 10.0, w: 7.0, h: 4.0 };
+        scene.items.push(Item::Image { rect, pixels: Pixels { width: 2, height: 1, rgba } });
+        let text = text(&scene);
+        assert!(text.contains("/Subtype /CIDFontType2") && text.contains("/ToUnicode"));
+        assert_eq!(values(&text, "/ca "), ["0.5019608", "1"]);
+        // Four columns and four rows for each point: at least as many as pixels; and the same of the mask.
+        assert_eq!((values(&text, "/Width "), values(&text, "/Height ")), (vec!["8"; 2], vec!["4"; 2]));
+        assert_eq!(values(&text, "/Interpolate "), ["false"; 2]);
+        let small = Limits::default().with_memory(100);
+        assert!(pdf(&scene, None, &small).is_err());
+    }
 }

@@ -73,7 +73,7 @@ pub(crate) fn middle(sample: &[f64], (low, high): (f64, f64)) -> Option<(f64, f6
 /// means.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Range {
-    /// That of a heat map of floating-point numbers whose outliers would leave one colour to the rest: the [`MIDDLE`] of its values. Else
+    /// That of a heat map of floating-point numbers whose outliers would leave one colour to the rest: the middle 99 % of its values. Else
     /// as [`Range::MinMax`].
     #[default]
     Auto,

@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 /// Most vertices, or spheres of a union, that are drawn: the text comes from the file, and each point of a picture looks at all of them.
-const MAX_PARTS: usize = 1000;
+const MAX_PARTS: usize = 200;
 /// Most vertices of a polyhedron, whose faces are searched for among all triples.
 const MAX_CORNERS: usize = 64;
 

@@ -67,6 +67,10 @@ impl Budget {
     const fn is_spent(&self) -> bool {
         self.0 == 0
     }
+
+    const fn has(&self, points: u64) -> bool {
+        points <= self.0
+    }
 }
 
 /// Minimum radius in points, so that spheres smaller than a pixel stay visible.
@@ -104,19 +108,25 @@ fn drawn(bodies: &[Body], to: &Place, mut canvas: Canvas, mut budget: Budget) ->
             pale: to.depth.map_or(0.0, |(low, high)| 0.5 * (1.0 - place(body.at[2], low, high))),
         };
         let is_large = disc.radius > MIN_RADIUS;
-        if matches!(body.form, Form::Sphere(_)) || !is_large || budget.is_spent() {
-            if budget.is_spent() && is_large {
-                if matches!(body.form, Form::Rod(..)) {
-                    continue;
-                }
-                disc.radius = MIN_RADIUS;
-                small += 1;
+        if !matches!(body.form, Form::Sphere(_)) && is_large {
+            let solid = Solid { body, x: disc.x, y: disc.y, scale, half, pale: disc.pale };
+            let (rows, columns) = solid.spans(canvas.height, canvas.width);
+            let points = (rows.len() as u64).saturating_mul(columns.len() as u64);
+            // Each point is compared with every part of the body: one body alone may take too long.
+            if !budget.is_spent() && budget.has(points.saturating_mul(body.form.cost())) {
+                budget.spend(canvas.draw(&solid).saturating_mul(body.form.cost()));
+                continue;
             }
-            budget.spend(canvas.draw(&disc));
-            continue;
+            if matches!(body.form, Form::Rod(..)) {
+                continue;
+            }
+            disc.radius = MIN_RADIUS;
+            small += 1;
+        } else if budget.is_spent() && is_large {
+            disc.radius = MIN_RADIUS;
+            small += 1;
         }
-        let solid = Solid { body, x: disc.x, y: disc.y, scale, half, pale: disc.pale };
-        budget.spend(canvas.draw(&solid).saturating_mul(body.form.cost()));
+        budget.spend(canvas.draw(&disc));
     }
     (canvas.averaged(to.size), small)
 }
@@ -452,6 +462,12 @@ mod tests {
         let (few, small) = drawn(&many, &to, Canvas::new(64, 64), Budget(64 * 64 * 10));
         assert!((1000..4000).contains(&small), "{small}");
         assert!(few.rgba == all.rgba, "the nearest hides all");
+        // A polygon of so many corners that its points would be more than all of the budget.
+        let corners =
+            (0..100).map(|at| f64::from(at) / 16.0).map(|angle| [angle.cos(), angle.sin()]).collect();
+        let costly =
+            Body { at: [0.5, 0.5, 8.0], form: Form::Polygon(corners, 0.0), color: Rgba(0, 0, 0, 255) };
+        assert_eq!(drawn(&[costly], &to, Canvas::new(64, 64), Budget(64 * 64 * 10)).1, 1);
         many.pop();
         let (few, _) = drawn(&many, &to, Canvas::new(64, 64), Budget(64 * 64 * 10));
         assert!(few.rgba.chunks_exact(4).all(|pixel| pixel[3] == 255), "{few:?}");

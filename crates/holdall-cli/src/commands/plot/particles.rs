@@ -17,7 +17,7 @@ impl Args {
         container: &dyn Container,
         address: &Address,
     ) -> container_core::Result<Option<u64>> {
-        if self.hist || self.lines || !self.slice.is_empty() || self.field.is_some() {
+        if self.hist || self.lines || self.kind.is_some() || !self.slice.is_empty() || self.field.is_some() {
             return Ok(None);
         }
         let Some(frames) = frames_of_particles(container) else { return Ok(None) };
