@@ -15,6 +15,7 @@ use container_core::{Error, Progress, Result};
 use crate::extract::is_text;
 use crate::views::fill_missing::Filled;
 
+mod aligned;
 mod char_arrays;
 mod csv;
 mod iterate;
@@ -23,6 +24,7 @@ mod raw_bytes;
 mod text_bytes;
 mod text_table;
 
+pub use aligned::{Page, Shown, export_aligned};
 pub(crate) use csv::{MAX_COLUMNS, has_columns, record_names};
 
 /// A form in which values leave.

@@ -106,6 +106,11 @@ pub(crate) fn write_masked(dtype: &DType, bytes: &[u8], mask: &[u8], out: &mut S
     }
 }
 
+/// Appends a decoded scalar, text in quotes.
+pub(crate) fn write_decoded(item: &Item<'_>, out: &mut String) {
+    write_scalar(item, out);
+}
+
 /// Whether the mask of a scalar hides it.
 pub(crate) fn is_missing(mask: &[u8]) -> bool {
     mask.first().is_some_and(|byte| *byte != 0)

@@ -68,12 +68,7 @@ impl Float {
             out.push_str("inf");
             return Form::Other;
         }
-        let text = match self {
-            Self::F16(number) => narrow_digits(number.to_bits(), |bits| f16::from_bits(bits).to_f64()),
-            Self::BF16(number) => narrow_digits(number.to_bits(), |bits| bf16::from_bits(bits).to_f64()),
-            Self::F32(number) => even_digits(number.abs(), value),
-            Self::F64(number) => even_digits(number.abs(), value),
-        };
+        let text = self.digits();
         let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
         // numpy decides by the value, not by its digits: the single 9.9999997e-05, in short 1e-04, is scientific.
         if value == 0.0 || (1e-4..1e16).contains(&value.abs()) {
@@ -82,6 +77,37 @@ impl Float {
         let (sign, exponent) = exponent.strip_prefix('-').map_or(('+', exponent), |exponent| ('-', exponent));
         let _ = write!(out, "{digits}e{sign}{exponent:0>2}");
         Form::Other
+    }
+
+    /// The fewest digits, without a point, and the exponent of the first; `None` for NaN and infinities.
+    pub(crate) fn shortest(self) -> Option<(String, i32)> {
+        if !self.value().is_finite() {
+            return None;
+        }
+        let text = self.digits();
+        let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        Some((digits.chars().filter(|c| *c != '.').collect(), exponent.parse().ok()?))
+    }
+
+    /// The least magnitude with which numpy prints an array of such numbers with exponents: 1e8, or fewer digits if the type has fewer.
+    pub(crate) const fn scientific_from(self) -> f64 {
+        match self {
+            Self::F16(_) => 1e3,
+            Self::BF16(_) => 1e2,
+            Self::F32(_) => 1e6,
+            Self::F64(_) => 1e8,
+        }
+    }
+
+    /// The fewest digits of a finite number's magnitude: `1.5e-3`.
+    fn digits(self) -> String {
+        let value = self.value();
+        match self {
+            Self::F16(number) => narrow_digits(number.to_bits(), |bits| f16::from_bits(bits).to_f64()),
+            Self::BF16(number) => narrow_digits(number.to_bits(), |bits| bf16::from_bits(bits).to_f64()),
+            Self::F32(number) => even_digits(number.abs(), value),
+            Self::F64(number) => even_digits(number.abs(), value),
+        }
     }
 }
 
