@@ -18,7 +18,7 @@ use crate::options::{ForceArgs, OpenArgs, local_path};
 use crate::output::{Console, ERROR, OK, WARN, printable};
 use crate::progress::{ProgressReporter, ShowProgress};
 
-/// Write the parts of a damaged file that its own evidence proves to a new file, and list what was kept, corrected and lost
+/// Write what a damaged file proves to a new file, and list what was lost
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The damaged file is never changed. Exit codes: 0 nothing was lost, 1 something was, 2 nothing was written. With --dry-run \
@@ -40,11 +40,15 @@ pub struct Args {
     #[arg(long)]
     dry_run: bool,
 
-    /// Drop unused space; accepted for symmetry: a repaired file has none
+    /// Drop unused space: a repaired file has none
+    ///
+    /// Accepted for symmetry.
     #[arg(long)]
     compact: bool,
 
-    /// Recompute digests that differ, and convert digests of decoded bytes to digests of stored bytes (ASDF)
+    /// Recompute digests that differ
+    ///
+    /// And convert digests of decoded bytes to digests of stored bytes (ASDF).
     #[arg(long)]
     checksums: bool,
 
@@ -71,7 +75,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     if args.checksums {
         options.stale_checksums = StaleChecksums::Renew;
     }
-    let meter = ProgressReporter::new(printable(&file), ShowProgress::OnTerminal);
+    let meter = ProgressReporter::of_phases(printable(&file), ShowProgress::OnTerminal);
     let overwrite = args.force.overwrite();
     let repaired = meter
         .watch(|progress| holdall::repair::repair_with(&args.file, target, overwrite, &options, progress));
