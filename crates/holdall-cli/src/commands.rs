@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use clap::CommandFactory;
+use clap::builder::Resettable;
 use container_core::container::{Container, Dataset, OpenOptions, Visibility};
 use container_core::format::Formats;
 use container_core::region::Region;
@@ -108,7 +109,18 @@ pub enum Command {
 
 /// The command line, with the formats in its help texts.
 pub fn command(formats: Formats) -> clap::Command {
-    Cli::command().mut_subcommand("convert", |convert| convert.after_help(convert::after_help(formats)))
+    let command = Cli::command()
+        .mut_subcommand("convert", |convert| convert.after_help(convert::after_help(formats)))
+        .mut_subcommands(short_in_brief);
+    short_in_brief(command)
+}
+
+/// Moves rules and examples from `-h`, which has a line for each option, to `--help`.
+fn short_in_brief(command: clap::Command) -> clap::Command {
+    match command.get_after_help().cloned() {
+        Some(rules) => command.after_help(Resettable::Reset).after_long_help(rules),
+        None => command,
+    }
 }
 
 /// Runs a verb.
@@ -226,7 +238,7 @@ mod tests {
     #[test]
     fn every_verb_has_an_example() {
         for verb in command(&[]).get_subcommands() {
-            let help = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let help = verb.get_after_long_help().map(ToString::to_string).unwrap_or_default();
             assert!(help.contains(&format!("holdall {}", verb.get_name())), "{}", verb.get_name());
         }
     }

@@ -31,8 +31,10 @@ const REMOTE: &str = "Files at URLs";
 /// Options of every verb.
 #[derive(Clone, Debug, clap::Args)]
 pub struct GlobalArgs {
-    /// When to use colours; `auto` means on a terminal, unless NO_COLOR is set
-    #[arg(long, global = true, help_heading = COMMON, value_name = "WHEN", default_value = "auto")]
+    /// Colours: auto, always or never
+    ///
+    /// `auto` means on a terminal, unless NO_COLOR is set.
+    #[arg(long, global = true, help_heading = COMMON, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
     pub color: ColorChoice,
 
     /// Print as on a terminal, though into a pipe or a file
@@ -42,8 +44,9 @@ pub struct GlobalArgs {
     #[arg(long, global = true, help_heading = COMMON, env = "HOLDALL_PRETTY", hide_env = true, value_parser = FalseyValueParser::new())]
     pub pretty: bool,
 
-    /// Most memory that a file may make one operation take: bytes, or with K, M, G or T (powers of 1024).
-    /// Default: three quarters of what the machine allows
+    /// Most memory that a file may make one operation take: 512M, 2G
+    ///
+    /// Bytes, or with K, M, G or T (powers of 1024). Default: three quarters of what the machine allows.
     #[arg(long, global = true, help_heading = COMMON, value_name = "BYTES", value_parser = parse_bytes)]
     pub limit_memory: Option<u64>,
 }
@@ -64,28 +67,37 @@ impl GlobalArgs {
 /// Options for opening a file.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct OpenArgs {
-    /// Read known mistakes of known writers as they were meant
+    /// Read known mistakes of known writers as meant
     #[arg(long, help_heading = READING)]
     pub lenient: bool,
 
-    /// The codec to assume where a file leaves it open, such as lz4 or leb128 for RawArray's flag bit 1
+    /// Codec, where a file leaves it open: lz4, leb128
+    ///
+    /// As RawArray does by its flag bit 1.
     #[arg(long, help_heading = READING, value_name = "CODEC")]
     pub assume_codec: Option<String>,
 
-    /// The type of elements of which a file says none, in numpy's words: '<f4', '>i2', or a list of fields; for super-chunks of Blosc2, packed bytes
-    /// of Bloscpack, opaque elements
+    /// Type of elements, where a file has none: '<f4'
+    ///
+    /// In numpy's words, or a list of fields: for super-chunks of Blosc2, packed bytes of Bloscpack, opaque elements.
     #[arg(long, help_heading = READING, value_name = "DTYPE", value_parser = dtype())]
     pub assume_dtype: Option<DType>,
 
-    /// Show column-major data with their axes reversed, in C order; no byte moves
+    /// Reverse the axes of column-major data, as C order
+    ///
+    /// No byte moves.
     #[arg(long, help_heading = READING)]
     pub reversed_dims: bool,
 
-    /// Show only what is stored, without the values that a schema puts in the place of absent ones (GSD's hoomd); and all of it, masked elements (ASDF) and deleted rows (tables of Blosc2) too
+    /// Show what is stored, without defaults and masks
+    ///
+    /// Without the values that a schema puts in the place of absent ones (GSD's hoomd); and all of it, masked elements (ASDF) and deleted rows (tables of Blosc2) too.
     #[arg(long, help_heading = READING)]
     pub stored: bool,
 
-    /// Read by position instead of mapping: for files that others may truncate or rewrite meanwhile
+    /// Read by position instead of mapping the file
+    ///
+    /// For files that others may truncate or rewrite meanwhile.
     #[arg(long, help_heading = READING)]
     pub positioned: bool,
 }
@@ -133,7 +145,9 @@ impl OpenAnywhereArgs {
 /// Options for files at URLs.
 #[derive(Clone, Debug, clap::Args)]
 pub struct RemoteArgs {
-    /// A header sent with each request for a URL, to its host alone; may be given several times
+    /// Header to send with each request, to its host alone
+    ///
+    /// May be given several times.
     #[arg(long, help_heading = REMOTE, value_name = "NAME: VALUE", value_parser = header)]
     pub header: Vec<(String, String)>,
 
@@ -141,11 +155,15 @@ pub struct RemoteArgs {
     #[arg(long, help_heading = REMOTE, visible_alias = "no-sign-request")]
     pub anon: bool,
 
-    /// Address of an object store other than the provider's own: http://localhost:9000
+    /// Object store other than the provider's own
+    ///
+    /// Such as http://localhost:9000.
     #[arg(long, help_heading = REMOTE, value_name = "URL")]
     pub endpoint_url: Option<String>,
 
-    /// Region of S3; by default that of the environment or the profile, or the one that the bucket names
+    /// Region of S3
+    ///
+    /// By default that of the environment or the profile, or the one that the bucket names.
     #[arg(long, help_heading = REMOTE, value_name = "NAME")]
     pub region: Option<String>,
 
@@ -157,7 +175,9 @@ pub struct RemoteArgs {
     #[arg(long, help_heading = REMOTE)]
     pub no_private_redirects: bool,
 
-    /// Most seconds that one range of bytes at a URL may take, retries included
+    /// Most seconds for one range of bytes
+    ///
+    /// Retries included.
     #[arg(long, help_heading = REMOTE, value_name = "SECONDS", default_value = "180", value_parser = clap::value_parser!(u32).range(1..))]
     pub deadline: u32,
 
@@ -241,8 +261,10 @@ impl JobsArgs {
 /// Whether digests are compared.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct DigestsArgs {
-    /// Compare digests always, where all that they cover is read anyway, or never [default: whole]
-    #[arg(long, value_enum, help_heading = "Reading", value_name = "WHEN")]
+    /// Compare digests: compare, whole or ignore; default: whole
+    ///
+    /// `compare` is always, `whole` where all that they cover is read anyway, `ignore` never.
+    #[arg(long, value_enum, help_heading = "Reading", value_name = "WHEN", hide_possible_values = true)]
     digests: Option<DigestsWord>,
 }
 
@@ -270,7 +292,9 @@ impl DigestsArgs {
 /// Whether an existing file may be replaced.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct ForceArgs {
-    /// Replace the target if it exists, in one step and only when the new file is complete
+    /// Replace the target if it exists
+    ///
+    /// In one step, and only when the new file is complete.
     #[arg(short, long)]
     pub force: bool,
 }

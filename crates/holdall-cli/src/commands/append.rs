@@ -46,22 +46,28 @@ pub struct Args {
     #[arg(value_name = "FILE", value_parser = local_path())]
     file: PathBuf,
 
-    /// What is added: a file, FILE::PATH or FILE::PATH[SEL]; `-` is standard input
+    /// Files, FILE::PATH or FILE::PATH[SEL] to add; `-` is standard input
     #[arg(value_name = "SOURCE", required = true)]
     sources: Vec<OsString>,
 
-    /// SOURCE is elements alone, of the type that the file has, in its byte order
+    /// SOURCE is elements alone, of the file's type
+    ///
+    /// In its byte order, unless --dtype is given.
     #[arg(long, conflicts_with_all = ["items", "csv"])]
     raw: bool,
 
     #[command(flatten)]
     table: TableArgs,
 
-    /// The type of raw elements, where their byte order is not the file's: '<f8' for what `cat --format raw` writes
+    /// Type of raw elements, in their byte order: '<f8'
+    ///
+    /// For a byte order other than the file's: '<f8' for the output of `cat --format raw`.
     #[arg(long, value_name = "DTYPE", requires = "raw", value_parser = crate::options::dtype())]
     dtype: Option<DType>,
 
-    /// SOURCE is the lines of a text, or whole files or arrays, of which there may be several
+    /// Kind of items to append
+    ///
+    /// SOURCE is the lines of a text, or whole files or arrays, of which there may be several.
     #[arg(long, value_name = "KIND")]
     items: Option<ItemsOf>,
 

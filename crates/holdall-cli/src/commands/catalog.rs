@@ -49,7 +49,9 @@ pub struct Args {
     #[arg(short, long, required = true, value_name = "CATALOG", value_parser = local_path())]
     output: PathBuf,
 
-    /// A column with the value at this JSON pointer into the metadata of each file; may be given several times
+    /// Column with the value at this JSON pointer
+    ///
+    /// Of the metadata of each file. May be given several times.
     #[arg(long, value_name = "PTR")]
     meta: Vec<String>,
 

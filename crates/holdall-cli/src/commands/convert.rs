@@ -60,7 +60,7 @@ pub fn after_help(formats: Formats) -> String {
     text + EXAMPLES
 }
 
-/// Write the values of a file in another format, and tell what that format could not take
+/// Write the values of a file in another format, and list the losses
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The file, FILE::PATH or FILE::PATH[SEL]; `-` is standard input

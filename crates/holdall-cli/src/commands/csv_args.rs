@@ -11,15 +11,21 @@ use crate::errors::{Failure, Result};
 /// Options for a table of text.
 #[derive(Clone, Debug, clap::Args)]
 pub struct TableArgs {
-    /// SOURCE is a table of text, with one row of values in a line
+    /// SOURCE is a table of text, a row on each line
     #[arg(long, conflicts_with = "items")]
     pub csv: bool,
 
-    /// What the first row of a table is
-    #[arg(long, value_name = "WHAT", default_value = "auto", conflicts_with = "items")]
+    /// First row: auto, names, skip or none
+    #[arg(
+        long,
+        value_name = "WHAT",
+        default_value = "auto",
+        hide_possible_values = true,
+        conflicts_with = "items"
+    )]
     header: HeaderIs,
 
-    /// What is between the cells of a row: one character, or `tab`
+    /// Character between cells, or `tab`
     #[arg(long, value_name = "CHAR", default_value = ",", value_parser = delimiter, conflicts_with = "items")]
     delimiter: u8,
 }

@@ -17,7 +17,7 @@ use crate::options::{DigestsArgs, JobsArgs, OpenAnywhereArgs, address};
 use crate::output::{Console, STRONG, printable};
 use crate::progress::{ProgressReporter, ShowProgress};
 
-/// Compare structure, metadata and values of two files; codec and chunking are no differences
+/// Compare structure, metadata and values of two files
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Values are compared bit by bit, whatever their byte order, unless a tolerance is given: then |A-B| <= atol + rtol*|B|, \
@@ -45,7 +45,9 @@ pub struct Args {
     #[arg(long, value_name = "X", default_value_t = 0.0, value_parser = tolerance)]
     atol: f64,
 
-    /// Leave out datasets or metadata of this name; * and ? are wildcards. May be given several times
+    /// Leave out datasets or metadata of this name
+    ///
+    /// * and ? are wildcards. May be given several times.
     #[arg(long, value_name = "NAME")]
     ignore: Vec<String>,
 

@@ -24,7 +24,7 @@ use crate::options::{JobsArgs, OpenAnywhereArgs, address};
 use crate::output::{Console, ERROR, OK, printable, to_stderr};
 use crate::progress::{ProgressReporter, ShowProgress};
 
-/// Print a digest of type, shape and values, the same whatever the format, order or codec; or check a list of them
+/// Print a digest of type, shape and values, the same in every format; or check a list
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A line is the SHA-256 of the array, two blanks and its address, as sha256sum has it. Of a file without a path, every listed \
@@ -42,7 +42,9 @@ Examples:
   holdall digest --check arrays.sha256
   holdall digest before.npy | sed s/before.npy/after.b2nd/ | holdall digest --check -")]
 pub struct Args {
-    /// The file, FILE::PATH or FILE::PATH[SEL], or a folder; with --check lists of digests; `-` is standard input
+    /// Files, FILE::PATH[SEL] or folders; with --check lists; `-` is standard input
+    ///
+    /// FILE, FILE::PATH or FILE::PATH[SEL], or a folder, of which every container below is digested; with --check lists of digests.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<OsString>,
 

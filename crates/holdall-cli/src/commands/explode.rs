@@ -26,7 +26,9 @@ pub struct Args {
     #[arg(value_name = "FILE", value_parser = local_path())]
     file: PathBuf,
 
-    /// The folder for the new files, which is made where it is not there; default: that of FILE
+    /// Folder for the new files; default: that of FILE
+    ///
+    /// It is made where it is not there.
     #[arg(short, long, value_name = "DIR", value_parser = local_path())]
     output: Option<PathBuf>,
 

@@ -47,11 +47,15 @@ pub struct Args {
     #[arg(long)]
     items: bool,
 
-    /// One line for each item on standard output, whatever they were made of
+    /// One line for each item on standard output
+    ///
+    /// Whatever they were made of.
     #[arg(long, requires = "items")]
     text: bool,
 
-    /// The directory, which is made if it is not there; `-` is standard output, for lines
+    /// The directory, which is made; `-` is standard output
+    ///
+    /// Standard output is for lines.
     #[arg(short, long, value_name = "DIR", value_parser = local_path())]
     output: Option<PathBuf>,
 
@@ -59,7 +63,9 @@ pub struct Args {
     #[arg(long)]
     json: bool,
 
-    /// Value for missing elements, as in a cell of CSV; default: NaN, NaT, for other types what is stored
+    /// Value for missing elements, as in a cell of CSV
+    ///
+    /// Default: NaN, NaT, for other types what is stored.
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     fill: Option<String>,
 

@@ -20,7 +20,7 @@ use crate::many_files::{Named, Share, expand, in_order};
 use crate::options::{JobsArgs, OpenAnywhereArgs};
 use crate::output::Console;
 
-/// Print the addresses of datasets that fit a condition on metadata, type, shape and sizes
+/// Print the addresses of datasets that fit a condition
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A condition is comparisons (== != < <= > >=) joined by and, or, not (& | ~) and parentheses. On the left is a name: a pointer into the metadata of the file, \
@@ -43,7 +43,7 @@ pub struct Args {
     #[arg(value_name = "CONDITION", allow_hyphen_values = true)]
     condition: String,
 
-    /// Files, folders, of which every container below is looked at, and catalogues
+    /// Files, catalogues, or folders with all containers below
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
@@ -51,7 +51,9 @@ pub struct Args {
     #[arg(short = 'l', long = "files")]
     only_files: bool,
 
-    /// End each address with a NUL instead of a line end, and escape nothing: for xargs -0
+    /// End each address with a NUL: for xargs -0
+    ///
+    /// Instead of a line end; nothing is escaped.
     #[arg(short = '0', long, conflicts_with = "json")]
     null: bool,
 

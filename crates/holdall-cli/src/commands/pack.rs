@@ -19,7 +19,7 @@ use crate::options::{address, local_path};
 use crate::output::{Console, printable};
 use crate::progress::ProgressReporter;
 
-/// Write a table of text, raw elements, the lines of a text, or whole files to a container
+/// Write text tables, raw elements, lines or whole files to a container
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "holdall pack [OPTIONS] <SOURCE>... <TARGET>")]
 #[command(after_help = "\
@@ -50,19 +50,23 @@ Examples:
   holdall pack --csv --dtype '<f4' --delimiter tab - grid.asdf < grid.tsv
   zcat words.gz | holdall pack --items lines - words.blp")]
 pub struct Args {
-    /// Files to pack, several only with --items files or arrays, and last the new file; `-` is standard input or output
+    /// Files to pack, and last the new file; `-` is standard input or output
+    ///
+    /// Several only with --items files or arrays.
     // One list, since clap allows no options within a list that another argument follows.
     #[arg(value_name = "PATH", required = true, num_args = 1.., value_parser = local_path())]
     paths: Vec<PathBuf>,
 
-    /// Pack items, each of a length of its own
-    #[arg(long, value_name = "KIND")]
+    /// Items to pack: lines, files or arrays
+    #[arg(long, value_name = "KIND", hide_possible_values = true)]
     items: Option<ItemsOf>,
 
     #[command(flatten)]
     table: TableArgs,
 
-    /// SOURCE is elements of this type, such as '<f8' or '|u1', and nothing else; with --csv, what its cells are; with --items arrays, what items are made of
+    /// SOURCE is elements of this type alone: '<f8'
+    ///
+    /// Such as '<f8' or '|u1'; with --csv, what its cells are; with --items arrays, what items are made of.
     #[arg(long, value_name = "DTYPE", value_parser = crate::options::dtype())]
     dtype: Option<DType>,
 
@@ -70,8 +74,8 @@ pub struct Args {
     #[arg(long, value_name = "SHAPE", value_delimiter = ',', value_parser = crate::options::axis_length, requires = "dtype", conflicts_with_all = ["csv", "items"])]
     shape: Option<Vec<u64>>,
 
-    /// Whether the last axis of those elements is the fastest one (C) or the first (F)
-    #[arg(long, value_name = "ORDER", default_value = "C", requires = "dtype", conflicts_with_all = ["csv", "items"])]
+    /// Fastest axis: C is the last one, F the first
+    #[arg(hide_possible_values = true, long, value_name = "ORDER", default_value = "C", requires = "dtype", conflicts_with_all = ["csv", "items"])]
     order: AxisOrder,
 
     /// The target's format, where its name does not tell

@@ -30,7 +30,9 @@ pub struct Args {
     #[arg(value_name = "TARGET", value_parser = local_path())]
     target: PathBuf,
 
-    /// Drop unused space; accepted for symmetry: a rewritten file has none
+    /// Drop unused space: a rewritten file has none
+    ///
+    /// Accepted for symmetry.
     #[arg(long)]
     compact: bool,
 

@@ -25,7 +25,7 @@ Examples:
   holdall serve --idle 1h /data/runs
   holdall serve --no-open --port 8000 's3://bucket/run/*.gsd'")]
 pub struct Args {
-    /// Files, folders, of which every container below is shown, and URLs; default: the current folder
+    /// Files, URLs, or folders with all containers below; default: this folder
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 
@@ -37,15 +37,19 @@ pub struct Args {
     #[arg(long)]
     no_open: bool,
 
-    /// End after this time without a request: 90s, 30m, 8h; `never`
+    /// Time without a request after which it ends: 90s, 30m, never
     #[arg(long, value_name = "TIME", default_value = "8h", value_parser = idle)]
     idle: Idle,
 
-    /// Origin of pages that may embed this one, such as http://localhost:8888; may be given several times
+    /// Origin of pages that may embed this one
+    ///
+    /// Such as http://localhost:8888; may be given several times.
     #[arg(long, value_name = "SOURCE")]
     frame: Vec<String>,
 
-    /// A name under which a proxy in front is asked, in addition to 127.0.0.1 and localhost; may be given several times
+    /// Name under which a proxy is asked
+    ///
+    /// In addition to 127.0.0.1 and localhost; may be given several times.
     #[arg(long, value_name = "NAME")]
     host: Vec<String>,
 

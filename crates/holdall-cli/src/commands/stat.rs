@@ -35,7 +35,9 @@ Examples:
   holdall stat 'scan.ra::data[0]' model.gsd::particles/position
   holdall stat --json scan.ra | jq .mean")]
 pub struct Args {
-    /// FILE, FILE::PATH or FILE::PATH[SEL], one or several; a file alone means all its listed datasets, a group those below it, stars those that fit
+    /// FILE, FILE::PATH or FILE::PATH[SEL]; `-` is standard input
+    ///
+    /// A file alone means all its listed datasets, a group those below it, stars those that fit.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<OsString>,
 

@@ -32,7 +32,9 @@ Examples:
   holdall tree --type '!core/ndarray-*' image.asdf
   holdall tree --grep F158 /data/archive")]
 pub struct Args {
-    /// The file, FILE::PATH for a dataset, a group or a place of the metadata, or a folder, of which every container below is shown; one or several; `-` is standard input
+    /// Files, FILE::PATH, or folders with all containers below; `-` is standard input
+    ///
+    /// PATH may be a dataset, a group or a place of the metadata.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<OsString>,
 
@@ -40,12 +42,15 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     depth: Option<usize>,
 
-    /// Only nodes whose name, tag or value holds this text, upper or lower case; with * or ?, fits it as a pattern
+    /// Only nodes whose name, tag or value has this text
+    ///
+    /// Upper or lower case; with * or ? the whole of one fits it as a pattern.
     #[arg(long, value_name = "PATTERN")]
     grep: Option<String>,
 
-    /// Only nodes of this type: dataset, map, list, text, int, float, bool, bytes, null, a dtype such as '<f4', or a tag such as
-    /// '!unit/unit-*'
+    /// Only nodes of a type: dataset, map, text, '<f4', '!unit/*'
+    ///
+    /// One of dataset, map, list, text, int, float, bool, bytes, null, a dtype such as '<f4', or a tag such as '!unit/unit-*'.
     #[arg(long = "type", value_name = "TYPE")]
     kind: Option<String>,
 

@@ -23,7 +23,9 @@ pub struct NewFileArgs {
     #[command(flatten)]
     pub write: WriteArgs,
 
-    /// Read the target back and compare before it appears; exit code 1 and no target if anything differs
+    /// Read the target back and compare before it appears
+    ///
+    /// Exit code 1 and no target if anything differs.
     #[arg(long)]
     verify: bool,
 
@@ -31,7 +33,9 @@ pub struct NewFileArgs {
     #[arg(long)]
     no_sync: bool,
 
-    /// One JSON line (holdall.convert/1; holdall.pack/1 for items)
+    /// One JSON line (holdall.convert/1)
+    ///
+    /// holdall.pack/1 for items.
     #[arg(long)]
     pub json: bool,
 
@@ -176,7 +180,9 @@ struct EncodeArgs {
     #[arg(long, value_name = "WORD[:LEVEL]", value_parser = codec)]
     codec: Option<(String, Option<i32>)>,
 
-    /// Filter before the codec; may be given several times
+    /// Filter before the codec
+    ///
+    /// May be given several times.
     #[arg(long, value_name = "WORD")]
     filter: Vec<String>,
 }
@@ -184,7 +190,9 @@ struct EncodeArgs {
 /// Options that hold for all data of a file.
 #[derive(Clone, Debug, clap::Args)]
 struct FileArgs {
-    /// Chunk shape, such as 100,100; one number counts indices along the first axis (Bloscpack: the slowest) and takes the others whole
+    /// Chunk shape, such as 100,100
+    ///
+    /// One number counts indices along the first axis (Bloscpack: the slowest) and takes the others whole.
     #[arg(long, value_name = "SHAPE")]
     chunks: Option<String>,
 
@@ -200,7 +208,7 @@ struct FileArgs {
 /// Options about the source, and those of one format.
 #[derive(Clone, Debug, clap::Args)]
 struct SourceArgs {
-    /// Take axis 0 as the frames; =10:20 or =::5 takes those frames alone
+    /// Take axis 0 as the frames, all or =10:20 or =::5
     #[arg(long, value_name = "RANGE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     frames: Option<String>,
 
@@ -208,11 +216,15 @@ struct SourceArgs {
     #[arg(long)]
     as_bytes: bool,
 
-    /// Value for missing elements, as in a cell of CSV, where the target has no masks; default: NaN, NaT, for other types what is stored
+    /// Value for missing elements, as in a cell of CSV
+    ///
+    /// For targets without masks; default: NaN, NaT, for other types what is stored.
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     fill: Option<String>,
 
-    /// Something that only the target's format has, such as trailer=drop or bool=uint8 for RawArray; may be given several times
+    /// Setting of the target's format: trailer=drop
+    ///
+    /// Settings that only that format has, such as trailer=drop or bool=uint8 for RawArray. May be given several times.
     #[arg(short = 'O', long = "option", value_name = "KEY=VALUE", value_parser = option)]
     options: Vec<(String, String)>,
 }
