@@ -64,11 +64,15 @@ pub struct Args {
     #[arg(value_name = "FILE")]
     file: OsString,
 
-    /// The picture, .png, .svg or .pdf; default: the name of the file with .png, in this directory
+    /// The picture, .png, .svg or .pdf
+    ///
+    /// Default: the name of the file with .png, in this directory.
     #[arg(short, long, value_name = "FILE", value_parser = local_path())]
     output: Option<PathBuf>,
 
-    /// Show it on the terminal: kitty, sixel or blocks; default: what the terminal is known to show
+    /// Show it on the terminal
+    ///
+    /// By kitty, sixel or blocks; default: what the terminal is known to show.
     #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "auto")]
     term: Option<terminal::Term>,
 
@@ -89,11 +93,15 @@ pub struct Args {
     #[arg(long)]
     lines: bool,
 
-    /// Where axes are cut: AXIS=INDEX, several with commas; axes count from 0 in what is selected
+    /// Where axes are cut, several with commas
+    ///
+    /// AXIS=INDEX; axes count from 0 in what is selected.
     #[arg(long, value_name = "AXIS=INDEX", value_delimiter = ',', value_parser = options::slice)]
     slice: Vec<(usize, i64)>,
 
-    /// The field of records that is drawn; of records within records, names with dots between
+    /// Field of records that is drawn
+    ///
+    /// Of records within records, names with dots between.
     #[arg(long, value_name = "NAME")]
     field: Option<String>,
 
@@ -101,15 +109,21 @@ pub struct Args {
     #[arg(long, value_name = "PART", value_parser = options::part())]
     part: Option<ComplexPart>,
 
-    /// Values at the ends of the colours (or of the axis): auto (the default), minmax, zscale, pLOW,HIGH (percentiles) or LOW,HIGH
+    /// Values at the ends: auto, minmax, zscale, pLOW,HIGH or LOW,HIGH
+    ///
+    /// Of the colours, or of the axis; pLOW,HIGH are percentiles. The default is auto: the minimum and maximum, unless 99 % of the values of a float image are within a tenth of that.
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     range: Option<Range>,
 
-    /// How values between the ends are spread: linear, log, asinh or sqrt, as astropy defines them
+    /// Spread of the colours
+    ///
+    /// Of the values between the ends, as astropy defines them.
     #[arg(long, value_name = "STRETCH", value_parser = options::stretch())]
     stretch: Option<Stretch>,
 
-    /// Colour map: viridis, inferno, magma, plasma, cividis, turbo, gray, coolwarm, rdbu and others; _r behind it turns it round
+    /// Colour map: viridis, gray, coolwarm, …; _r turns it round
+    ///
+    /// One of viridis, inferno, magma, plasma, cividis, turbo, gray, coolwarm, rdbu and others; _r behind it turns it round.
     #[arg(long, value_name = "NAME")]
     cmap: Option<String>,
 
@@ -117,15 +131,21 @@ pub struct Args {
     #[arg(long, value_name = "#RRGGBB", default_value = "#c8c8c8", value_parser = options::color)]
     nan: Rgba,
 
-    /// Corner of the first value of a heat map
+    /// First value's corner
+    ///
+    /// Of a heat map.
     #[arg(long, value_name = "CORNER", default_value = "upper", value_parser = options::origin())]
     origin: Origin,
 
-    /// Colour particles by this field (particles/velocity, or velocity) instead of their type; of vectors, by the length
+    /// Colour particles by this field instead of their type
+    ///
+    /// Such as particles/velocity, or velocity; of vectors, by the length.
     #[arg(long, value_name = "FIELD")]
     color_by: Option<String>,
 
-    /// Side from which particles are seen: xy, xz, yz or tilted; default: tilted, xy in two dimensions
+    /// Side from which particles are seen: xy, xz, yz or tilted
+    ///
+    /// Default: tilted, xy in two dimensions.
     #[arg(long, value_name = "VIEW")]
     view: Option<View>,
 

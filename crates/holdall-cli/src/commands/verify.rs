@@ -37,7 +37,7 @@ Examples:
   holdall verify --all image.asdf
   holdall verify --json *.ra | jq 'select(.verdict != \"sound\")'")]
 pub struct Args {
-    /// Files to check, and folders, of which every container below is checked; `-` is standard input
+    /// Files, or folders with all containers below; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
@@ -45,7 +45,9 @@ pub struct Args {
     #[arg(long)]
     quick: bool,
 
-    /// Hold ASDF trees against the schemas of their tags too, and with =FILE their roots against that schema: what does not fit is an error
+    /// Check ASDF trees by the schemas of their tags, or =FILE
+    ///
+    /// With =FILE their roots by that schema too: what does not fit is an error.
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     schema: Option<OsString>,
 
