@@ -7,7 +7,7 @@ mod lost_pages;
 #[cfg(unix)]
 pub use lost_pages::end_on_lost_pages;
 #[cfg(unix)]
-pub use signals::{asked, end, stop_at_ticks};
+pub use signals::{asked, end, leave_to_pager, stop_at_ticks};
 
 #[cfg(unix)]
 mod signals {
@@ -33,6 +33,11 @@ mod signals {
                 .and_then(|_| flag::register(signal, Arc::clone(&ASKED)));
             drop(taken);
         }
+    }
+
+    /// Leaves Ctrl-C to the pager, which stops its own search by it: this process ends when the pager does.
+    pub fn leave_to_pager() {
+        drop(flag::register(SIGINT, Arc::default()));
     }
 
     /// True for a signal that the process was started to ignore, as by `nohup`, and where that cannot be determined.
@@ -62,6 +67,9 @@ pub fn end_on_lost_pages() {}
 
 #[cfg(not(unix))]
 pub fn stop_at_ticks() {}
+
+#[cfg(not(unix))]
+pub fn leave_to_pager() {}
 
 #[cfg(not(unix))]
 pub fn asked() -> bool {

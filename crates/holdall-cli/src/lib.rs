@@ -15,8 +15,10 @@ pub mod library;
 mod many_files;
 mod options;
 mod output;
+mod pager;
 mod progress;
 mod usage_hints;
+mod verbless;
 
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -49,12 +51,13 @@ pub fn main_with(arguments: Vec<OsString>, formats: Formats) -> u8 {
 fn run(arguments: Vec<OsString>, formats: Formats) -> Outcome {
     let color = options::color_before_parsing(arguments.iter().cloned());
     options::apply_color(color);
-    let args = arguments.into_iter().map(options::stdin_address);
-    let args: Vec<OsString> = args.collect();
-    let parsed = commands::command(formats)
-        .color(color)
+    let command = commands::command(formats).color(color);
+    let args = arguments.into_iter().map(options::stdin_address).collect();
+    let args = verbless::with_verb(args, &command);
+    let parsed = command
         .try_get_matches_from(&args)
-        .and_then(|matches| Cli::from_arg_matches(&matches));
+        .and_then(|matches| Cli::from_arg_matches(&matches))
+        .map_err(verbless::explain);
     let cli = match parsed {
         Ok(cli) => cli,
         Err(told) => {

@@ -93,6 +93,12 @@ pub struct NamedAddress {
     pub unreadable: Option<Failure>,
 }
 
+impl OneFile for NamedAddress {
+    fn path(&self) -> &Path {
+        &self.address.file
+    }
+}
+
 /// Addresses to work on in turn.
 pub struct NamedAddresses {
     /// One after the other.

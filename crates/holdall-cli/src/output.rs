@@ -11,6 +11,7 @@ use container_core::{Error, Limits};
 use crate::errors::{Failure, Outcome, Result};
 pub use crate::escapes::{Escapes, printable};
 use crate::escapes::{Safe, safe_json};
+use crate::pager::{self, Pager};
 
 /// Sound, same, complete.
 pub const OK: Style = AnsiColor::Green.on_default();
@@ -66,7 +67,7 @@ impl Console {
 
     /// The command's answer, once everything is written.
     pub fn finish(mut self, result: Result<Outcome>) -> Outcome {
-        let flushed = self.out.flush();
+        let flushed = self.out.finish();
         let result = result.and_then(|outcome| flushed.map(|()| outcome).map_err(Failure::from));
         match result {
             Ok(outcome) => self.worst.max(outcome),
@@ -151,6 +152,7 @@ pub struct Out {
     writer: Named<BufWriter<StdoutLock<'static>>>,
     terminal: bool,
     form: Form,
+    pager: Option<Pager>,
     /// Colouring of this output.
     pub paint: Paint,
 }
@@ -160,7 +162,7 @@ impl Out {
         let stdout = io::stdout();
         let (terminal, paint) = (stdout.is_terminal(), Paint::of(&stdout));
         let inner = BufWriter::with_capacity(64 << 10, stdout.lock());
-        Self { writer: Named { inner, name: "standard output".into() }, terminal, form, paint }
+        Self { writer: Named { inner, name: "standard output".into() }, terminal, form, pager: None, paint }
     }
 
     /// True where standard output is a terminal.
@@ -173,10 +175,28 @@ impl Out {
         self.terminal || matches!(self.form, Form::Pretty)
     }
 
+    /// Sends what follows through the user's pager, if it is longer than the screen of the terminal.
+    pub fn use_pager(&mut self) {
+        if self.terminal {
+            self.pager = pager::command().map(|command| Pager::new(command, screen().1));
+        }
+    }
+
+    /// Writes everything, and waits for the pager.
+    fn finish(&mut self) -> io::Result<()> {
+        let paged = self.pager.take().map_or(Ok(()), |mut pager| pager.finish(&mut self.writer));
+        paged.and(self.writer.flush())
+    }
+
+    /// Characters in a line: those of the terminal, or COLUMNS, or 80.
+    pub fn width(&self) -> usize {
+        screen().0
+    }
+
     /// One line of JSON, with escapes for all that could steer a terminal.
     pub fn json(&mut self, value: &serde_json::Value) -> io::Result<()> {
-        self.writer.write_all(safe_json(&value.to_string()).as_bytes())?;
-        self.writer.write_all(b"\n")
+        self.write_all(safe_json(&value.to_string()).as_bytes())?;
+        self.write_all(b"\n")
     }
 
     /// Passes text from a file to people with its control characters escaped, and byte for byte through a pipe.
@@ -214,11 +234,11 @@ impl Out {
     pub fn row<S: AsRef<str>>(&mut self, fields: &[S]) -> io::Result<()> {
         for (number, field) in fields.iter().enumerate() {
             if number > 0 {
-                self.writer.write_all(b"\t")?;
+                self.write_all(b"\t")?;
             }
-            self.writer.write_all(printable(field.as_ref()).as_bytes())?;
+            self.write_all(printable(field.as_ref()).as_bytes())?;
         }
-        self.writer.write_all(b"\n")
+        self.write_all(b"\n")
     }
 
     /// A table: aligned and with its heading, where it is not empty, for people, else tab-separated rows alone. `numbers` are the columns that
@@ -259,7 +279,7 @@ impl Out {
                 let line = line.trim_end();
                 let is_heading = has_heading && number == 0;
                 let line = if is_heading { self.paint.with(STRONG, line) } else { Cow::Borrowed(line) };
-                writeln!(self.writer, "{line}")?;
+                writeln!(self, "{line}")?;
             }
             has_heading = false;
         }
@@ -268,16 +288,38 @@ impl Out {
 
 impl Write for Out {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.writer.write(bytes)
+        self.write_all(bytes)?;
+        Ok(bytes.len())
     }
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.writer.write_all(bytes)
+        match &mut self.pager {
+            Some(pager) => pager.write(bytes, &mut self.writer),
+            None => self.writer.write_all(bytes),
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         self.writer.flush()
     }
+}
+
+/// Columns and lines of the screen: those of the terminal at standard output, or COLUMNS and LINES, or 80 and 24.
+pub fn screen() -> (usize, usize) {
+    #[cfg(unix)]
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
+    #[cfg(unix)]
+    let (columns, lines) = size.map_or((0, 0), |size| (size.ws_col.into(), size.ws_row.into()));
+    #[cfg(not(unix))]
+    let (columns, lines) = (0, 0);
+    let or = |size: usize, name: &str, default: usize| match size {
+        0 => {
+            let set = std::env::var(name).ok().and_then(|text| text.trim().parse().ok());
+            set.filter(|size| *size > 0).unwrap_or(default)
+        }
+        size => size,
+    };
+    (or(columns, "COLUMNS", 80), or(lines, "LINES", 24))
 }
 
 /// A number of bytes for people: `1.5 KiB`.

@@ -1,11 +1,9 @@
 //! Next steps for command lines that the parser of arguments refuses.
 
 use std::ffi::OsString;
-use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use crate::errors::shell_word;
 use crate::output::{printable, to_stderr};
 
 /// Verbs with a source and a target.
@@ -26,10 +24,6 @@ fn next_step(error: &clap::Error, words: &[&str]) -> Option<String> {
     };
     let verb = words.iter().find(|word| !word.starts_with('-')).copied().unwrap_or_default();
     match error.kind() {
-        ErrorKind::InvalidSubcommand => {
-            let word = context(ContextKind::InvalidSubcommand)?;
-            Path::new(word).exists().then(|| format!("holdall info {}", shell_word(word)))
-        }
         ErrorKind::UnknownArgument => {
             let word = context(ContextKind::InvalidArg)?;
             let frames = words

@@ -13,7 +13,7 @@ use container_core::report::Loss;
 use container_core::write::{AtomicFile, Durability};
 use container_core::{Error, Progress};
 use holdall::Address;
-use holdall::export::{AsStored, ExportFormat, export, least_len};
+use holdall::export::{AsStored, ExportFormat, Page, Shown, export, export_aligned, least_len};
 use holdall::extract::{is_item, is_numbers, is_text};
 use holdall::open::{Accept, OpenFile, open_for_streaming};
 use holdall::output_file::refuse_source;
@@ -52,11 +52,13 @@ Examples:
   holdall cat 'run.gsd::log/*' 'old.gsd::log/*'
   holdall cat 'scan.ra::data[..., 0]' --format npy > first.npy")]
 pub struct Args {
-    /// The file, FILE::PATH or FILE::PATH[SEL], one or several; `-` is standard input
+    /// Files, FILE::PATH or FILE::PATH[SEL]; `-` is standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<OsString>,
 
-    /// How the values are written; default: with -o by its extension, which has to tell; else text; for items raw
+    /// Form of the values
+    ///
+    /// Default: with -o by its extension, which has to tell; else text; for items raw.
     #[arg(long, value_name = "FORMAT", value_parser = format_word())]
     format: Option<ExportFormat>,
 
@@ -68,12 +70,21 @@ pub struct Args {
     #[arg(long, conflicts_with = "digests")]
     no_verify: bool,
 
-    /// Value for missing elements, as in a cell of CSV; default: -- in text, an empty cell, null in JSON; in npy and raw NaN, NaT, for other
-    /// types what is stored
+    /// Print every value
+    ///
+    /// A terminal gets the first and last of large arrays.
+    #[arg(long)]
+    all: bool,
+
+    /// Value for missing elements, as in a cell of CSV
+    ///
+    /// Default: -- in text, an empty cell, null in JSON; in npy and raw NaN, NaT, for other types what is stored.
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     fill: Option<String>,
 
-    /// npy: write bfloat16 as the two bytes that are stored (u2, in their byte order) instead of widening it to <f4
+    /// npy: write bfloat16 as its two bytes (u2)
+    ///
+    /// In their byte order, instead of widening it to <f4.
     #[arg(long)]
     as_stored: bool,
 
@@ -217,7 +228,12 @@ impl Printer<'_> {
             let losses = filled.as_ref().map(Filled::losses).unwrap_or_default();
             let container = filled.as_ref().map_or(container, |filled| filled as &dyn Container);
             let as_stored = if args.as_stored { AsStored::Yes } else { AsStored::No };
-            let job = Job { container, index: *index, region, format, as_stored, read };
+            let page = (format == ExportFormat::Text && self.output.is_none() && console.out.is_for_people())
+                .then(|| Page {
+                    width: console.out.width(),
+                    values: if args.all { Shown::All } else { Shown::Edges },
+                });
+            let job = Job { container, index: *index, region, format, as_stored, read, page };
             let label = is_labelled.then(|| Label::new(format, &file, address, &dataset.path, self.is_first));
             self.is_first &= label.is_none();
             let more = match self.output {
@@ -301,6 +317,8 @@ struct Job<'a> {
     format: ExportFormat,
     as_stored: AsStored,
     read: ReadOptions,
+    /// The page of the text, for people.
+    page: Option<Page>,
 }
 
 impl Job<'_> {
@@ -310,9 +328,12 @@ impl Job<'_> {
         progress: Progress<'_>,
         out: &mut dyn Write,
     ) -> container_core::Result<Vec<Loss>> {
-        let Self { container, index, region, format, as_stored, read } = self;
-        let export = |out: &mut dyn Write| {
-            export(*container, *index, region, *format, *as_stored, read, progress, out)
+        let Self { container, index, region, format, as_stored, read, page } = self;
+        let export = |out: &mut dyn Write| match page {
+            Some(page) => {
+                export_aligned(*container, *index, region, *page, read, progress, out).map(|()| Vec::new())
+            }
+            None => export(*container, *index, region, *format, *as_stored, read, progress, out),
         };
         match label {
             Some(label) => label.around(out, export),

@@ -30,7 +30,7 @@ Examples:
   holdall ls 'run.gsd::log/*' /data/archive
   holdall ls --json scan.ra | jq -r .dtype")]
 pub struct Args {
-    /// The file, FILE::PATH, or a folder, of which every container below is listed; one or several; `-` is standard input
+    /// Files, FILE::PATH, or folders with all containers below; `-` is standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<OsString>,
 
@@ -42,6 +42,12 @@ pub struct Args {
     #[arg(short = 'R', long)]
     recursive: bool,
 
+    /// Do not send a long list on a terminal through the pager
+    ///
+    /// A list longer than the screen goes through the command in HOLDALL_PAGER or PAGER, if one is set; less then has LESS=FRX, unless LESS is set.
+    #[arg(long)]
+    no_pager: bool,
+
     #[command(flatten)]
     open: OpenAnywhereArgs,
 }
@@ -49,6 +55,9 @@ pub struct Args {
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let addresses =
         expand_all(&args.files, &args.open.options(console.limits, console.formats), Folders::Searched);
+    if !args.json && !args.no_pager {
+        console.out.use_pager();
+    }
     // A table begins with its heading.
     let mut is_first = true;
     each_address(addresses, console, |address, are_several, console| {

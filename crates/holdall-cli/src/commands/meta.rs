@@ -1,22 +1,24 @@
 //! `holdall meta`: metadata, whole or by JSON pointer.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 
 use container_core::container::{Container, ReadOptions};
 use container_core::write::Durability;
 use container_core::{Error, Value};
-use holdall::address::{Address, place, pointer};
+use holdall::address::{Address, is_url, place, pointer};
 use holdall::json;
 use holdall::nearest::did_you_mean_place;
 use holdall::open::Accept;
 use holdall::set_meta::{MetaChange, Replace, set_meta};
+use serde_json::json;
 
 use super::{open, shown, tell_before, tell_left_out};
-use crate::errors::{ErrorContext, Outcome, Result};
+use crate::errors::{ErrorContext, Failure, Outcome, Result};
 use crate::format_value::{MAX_DEPTH, one_line, scalar};
+use crate::many_files::{Folders, each_address, expand_all};
 use crate::options::{OpenAnywhereArgs, address};
-use crate::output::{Console, Escapes, Paint, STRONG, printable, to_stderr};
+use crate::output::{Console, Escapes, Out, Paint, STRONG, printable, to_stderr};
 
 /// Show the metadata of a file, or what a JSON pointer finds in them
 #[derive(Debug, clap::Args)]
@@ -54,35 +56,48 @@ Examples:
   holdall meta run.gsd --set application=mine
   holdall meta scan.ra --set '/trailer/note=second run'")]
 pub struct Args {
-    /// The file, or FILE::PATH for a dataset's attributes or a place of the metadata; `-` is standard input
-    #[arg(value_name = "FILE")]
-    file: OsString,
+    /// Files, or FILE::PATH for attributes, and a place of the metadata at the end: a/0/b
+    ///
+    /// PATH may be a place of the metadata, too. In a place ~1 is a slash in a name, and ~0 a tilde; a slash at its beginning is allowed, as in a JSON pointer. The last
+    /// argument is a place where no file has that name and it begins with a slash or has no dot; --pointer leaves no doubt. `-` is standard input.
+    #[arg(value_name = "FILE", required = true)]
+    words: Vec<OsString>,
 
-    /// A place in the metadata: /a/0/b or a/0/b, with ~1 for a slash in a name and ~0 for a tilde (a JSON pointer)
-    #[arg(value_name = "PTR", default_value = "", hide_default_value = true)]
-    pointer: String,
+    /// Show what is at this place in each file
+    #[arg(short, long, value_name = "PTR")]
+    pointer: Option<String>,
 
     /// As one line of JSON
     #[arg(long, conflicts_with = "raw")]
     json: bool,
 
-    /// A text or bytes exactly as stored, without a line end; on a terminal control characters are escaped
+    /// A text or bytes exactly as stored
+    ///
+    /// Without a line end; on a terminal control characters are escaped.
     #[arg(long)]
     raw: bool,
 
-    /// As YAML, with tags and anchors: ASDF's trees; without a pointer the text as it is in the file
+    /// As YAML, with tags and anchors (ASDF)
+    ///
+    /// Without a pointer the text as it is in the file.
     #[arg(long, conflicts_with_all = ["json", "raw"])]
     yaml: bool,
 
-    /// The file as a text without blocks: its tree with the elements of all arrays; ASDF only
+    /// The file as a text without blocks (ASDF)
+    ///
+    /// Its tree with the elements of all arrays.
     #[arg(long, conflicts_with_all = ["json", "raw", "yaml", "pointer"])]
     inline: bool,
 
-    /// Put a value in a place, new or old: ASDF, Bloscpack, Blosc2 (/vlmeta), RawArray (/trailer), GSD (application, schema); may be given several times
+    /// Put a value in a place, new or old
+    ///
+    /// ASDF, Bloscpack, Blosc2 (/vlmeta), RawArray (/trailer), GSD (application, schema). May be given several times.
     #[arg(long, value_name = "PTR=VALUE", conflicts_with_all = ["json", "raw", "yaml", "inline", "pointer"])]
     set: Vec<String>,
 
-    /// Take out what is at a pointer; of the same formats; may be given several times
+    /// Take out what is at a pointer
+    ///
+    /// Of the same formats as --set. May be given several times.
     #[arg(long, value_name = "PTR", conflicts_with_all = ["json", "raw", "yaml", "inline", "pointer"])]
     unset: Vec<String>,
 
@@ -94,13 +109,80 @@ pub struct Args {
     open: OpenAnywhereArgs,
 }
 
-pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
-    let address = address(&args.file);
-    let file = shown(&address.file);
-    let place_below = pointer(&args.pointer);
-    if !args.set.is_empty() || !args.unset.is_empty() {
-        return change(args, &address, console);
+/// The arguments that are files, and the place in each.
+fn files_and_place(args: &Args) -> (&[OsString], &str) {
+    if let Some(place) = &args.pointer {
+        return (&args.words, place);
     }
+    let Some((last, files @ [_, ..])) = args.words.split_last() else { return (&args.words, "") };
+    let Some(text) = last.to_str() else { return (&args.words, "") };
+    let file = address(last).file;
+    let is_other =
+        file.exists() || is_url(&file) || text == "-" || text.contains("::") || text.contains(['*', '?']);
+    if text.is_empty() || (!is_other && (text.starts_with('/') || !text.contains('.'))) {
+        return (files, text);
+    }
+    (&args.words, "")
+}
+
+pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
+    let (files, below) = files_and_place(args);
+    let changes = !args.set.is_empty() || !args.unset.is_empty();
+    let addresses = expand_all(files, &args.open.options(console.limits, console.formats), Folders::Opened);
+    if changes || addresses.are_several {
+        let one = match (changes, args.raw, args.inline) {
+            (true, ..) => "--set and --unset change",
+            (_, true, _) => "--raw writes",
+            (_, _, true) => "--inline writes",
+            _ => "",
+        };
+        if changes && !below.is_empty() {
+            return Err(Failure::usage(
+                "meta: --set and --unset name their places themselves: no pointer is taken",
+            ));
+        }
+        if !one.is_empty() && addresses.are_several {
+            return Err(Failure::usage(format!("meta: {one} one file at a time")));
+        }
+    }
+    if changes {
+        let typed = files.first().map_or_else(|| address(OsStr::new("")), |file| address(file));
+        return change(args, &typed, console);
+    }
+    let mut is_first = true;
+    each_address(addresses, console, |address, are_several, console| {
+        let heading = are_several.then(|| Heading { is_first: std::mem::take(&mut is_first) });
+        let outcome = show(args, address, below, heading, console)?;
+        console.note(outcome);
+        Ok(())
+    })?;
+    Ok(Outcome::Yes)
+}
+
+/// The line above what is shown of one of several files.
+struct Heading {
+    is_first: bool,
+}
+
+impl Heading {
+    fn write(&self, address: &Address, out: &mut Out) -> Result<()> {
+        let dataset = address.dataset.as_ref().map(|path| format!("::{path}")).unwrap_or_default();
+        let name = format!("{}{dataset}", shown(&address.file));
+        let gap = if self.is_first { "" } else { "\n" };
+        Ok(writeln!(out, "{gap}==> {} <==", printable(&name))?)
+    }
+}
+
+/// Shows the metadata of one file.
+fn show(
+    args: &Args,
+    address: &Address,
+    below: &str,
+    heading: Option<Heading>,
+    console: &mut Console,
+) -> Result<Outcome> {
+    let file = shown(&address.file);
+    let place_below = pointer(below);
     let is_whole = address.dataset.is_none() && address.selection.is_none();
     if args.inline && !is_whole || args.yaml && address.selection.is_some() {
         let option = if args.yaml { "--yaml" } else { "--inline" };
@@ -129,12 +211,13 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
             }
             Some(None) => nothing(&file, &pointer, &container.meta().on(&file)?),
             Some(Some(text)) => {
+                heading.map_or(Ok(()), |heading| heading.write(address, &mut console.out))?;
                 console.out.text(Escapes::Text, |out| Ok(out.write_all(text.as_bytes())?))?;
                 Ok(Outcome::Yes)
             }
         };
     }
-    let Place { value, pointer } = Place::of(&address, &place_below, container).on(&file)?;
+    let Place { value, pointer } = Place::of(address, &place_below, container).on(&file)?;
     // A value shown as text may be a tree for pointers into it, as a trailer of RawArray.
     let within = match value.pointer(&pointer) {
         None if is_whole => container.logical_meta().ok(),
@@ -145,11 +228,19 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         return nothing(&file, &pointer, within.as_ref().unwrap_or(&value));
     };
     if args.json {
-        console.out.json(&json::value_json(value))?;
+        let value = json::value_json(value);
+        let line = match heading {
+            None => value,
+            Some(_) => json!({
+                "schema": "holdall.meta/1", "path": file, "dataset": address.dataset, "pointer": pointer, "value": value
+            }),
+        };
+        console.out.json(&line)?;
     } else if args.raw {
         let bytes = raw_bytes(value).on(file)?;
         console.out.data(Escapes::Text, |out| Ok(out.write_all(bytes)?))?;
     } else {
+        heading.map_or(Ok(()), |heading| heading.write(address, &mut console.out))?;
         let paint = console.out.paint;
         write_block(value, 0, paint, &mut console.out)?;
     }
@@ -196,7 +287,7 @@ impl Place {
 
 fn change(args: &Args, address: &Address, console: &Console) -> Result<Outcome> {
     let file = shown(&address.file);
-    if holdall::address::is_url(&address.file) {
+    if is_url(&address.file) {
         let error = Error::usage("files at URLs are read only");
         return Err(error.with_hint("copy the file here, change the copy, and copy it back")).on(file);
     }

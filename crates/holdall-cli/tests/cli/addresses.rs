@@ -35,7 +35,7 @@ fn a_file_literally_called_like_an_address_wins() {
 }
 
 #[test]
-fn commands_accept_a_dataset_except_info() {
+fn commands_accept_a_dataset() {
     let directory = files();
     let at = directory.path();
     assert!(
@@ -46,8 +46,12 @@ fn commands_accept_a_dataset_except_info() {
     let layout = run(at, &["layout", "good.ra::data"]);
     assert!(layout.expect(0).lines().all(|line| line.ends_with("\tdata")), "{layout:#?}");
     let info = run(at, &["info", "good.ra::data"]);
-    info.expect(2);
-    assert!(info.err.contains("takes no dataset"), "{}", info.err);
+    assert!(info.expect(0).starts_with("path\tgood.ra::data\nformat\tRawArray\ndtype\t<f4\n"), "{info:#?}");
+    let json: serde_json::Value =
+        serde_json::from_str(run(at, &["info", "--json", "good.ra::data"]).expect(0)).unwrap();
+    assert_eq!((&json["path"], &json["dataset"]["path"]), (&"good.ra".into(), &"data".into()));
+    run(at, &["info", "good.ra::data[0]"]).expect(2);
+    run(at, &["info", "good.ra::none"]).expect(2);
 }
 
 #[test]

@@ -23,6 +23,7 @@ mod items;
 mod journals;
 mod json;
 mod limits;
+mod manners;
 mod partly;
 mod pdf;
 mod pipes;

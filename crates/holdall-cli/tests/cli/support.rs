@@ -19,7 +19,9 @@ pub fn holdall(directory: &Path) -> Command {
         None => Command::new(program),
     };
     command.current_dir(directory).stdin(Stdio::null());
-    for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "HOLDALL_PRETTY"] {
+    for variable in
+        ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "HOLDALL_PAGER", "HOLDALL_PRETTY", "PAGER"]
+    {
         command.env_remove(variable);
     }
     command

@@ -23,15 +23,21 @@ mod pseudo {
     use rustix::fs::{Mode, OFlags};
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-    use crate::support::{Run, files, holdall, run};
+    use crate::support::{Run, files, floats, holdall, rawarray, run};
 
-    /// Runs with standard output and standard error on a pseudo-terminal, and gives what it showed.
-    fn shown(directory: &Path, args: &[&str], change: impl Fn(&mut Command)) -> String {
+    /// The two ends of a terminal.
+    fn pseudo_terminal() -> (OwnedFd, File) {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
         let name = ptsname(&master, Vec::new()).unwrap();
         let slave: OwnedFd = rustix::fs::open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
+        (slave, File::from(master))
+    }
+
+    /// Runs with standard output and standard error on a pseudo-terminal, and gives what it showed.
+    fn shown(directory: &Path, args: &[&str], change: impl Fn(&mut Command)) -> String {
+        let (slave, mut master) = pseudo_terminal();
         let mut command = holdall(directory);
         command.args(args).env("TERM", "xterm").env_remove("CI");
         change(&mut command);
@@ -40,7 +46,6 @@ mod pseudo {
         // Its copies of the slave end must go, or the master never reads an end.
         drop(command);
         let mut text = Vec::new();
-        let mut master = File::from(master);
         let mut piece = [0; 4096];
         // The master reads an error, not an end, once the child is gone.
         while let Ok(len @ 1..) = master.read(&mut piece) {
@@ -129,6 +134,94 @@ mod pseudo {
             }
             let no = both(holdall(at).env("HOLDALL_PRETTY", "0"));
             assert_eq!(no, both(&mut holdall(at)), "{args:?}");
+        }
+    }
+
+    /// A folder of RawArray files, more than a screen has lines.
+    fn many(directory: &Path) {
+        std::fs::create_dir(directory.join("many")).unwrap();
+        for number in 0..30 {
+            std::fs::copy(directory.join("good.ra"), directory.join(format!("many/{number:02}.ra"))).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_long_list_goes_through_the_pager() {
+        let directory = files();
+        let at = directory.path();
+        many(at);
+        let pager = "sed 's/^/> /; 1s/^/'$LESS' /'";
+        let with = |args: &[&str], variable: &str, value: &str| {
+            shown(at, args, |command| {
+                command.env("NO_COLOR", "1").env(variable, value).env("LINES", "24");
+            })
+        };
+        for variable in ["PAGER", "HOLDALL_PAGER"] {
+            let paged = with(&["ls", "many"], variable, pager);
+            assert!(paged.starts_with("FRX > PATH "), "{paged}");
+            assert_eq!(paged.lines().filter(|line| line.starts_with("> many/")).count(), 30, "{paged}");
+        }
+        // Short lists, JSON and other verbs do not; nor do lists without a pager.
+        for (args, value) in [
+            (&["ls", "good.ra"][..], pager),
+            (&["ls", "--json", "many"], pager),
+            (&["ls", "--no-pager", "many"], pager),
+            (&["ls", "many"], ""),
+            (&["ls", "many"], "cat"),
+        ] {
+            let plain = with(args, "PAGER", value);
+            assert!(!plain.contains("> ") && plain.contains("<f4"), "{args:?} {plain}");
+        }
+        // Into a pipe there is no pager, --pretty or not.
+        let piped = holdall(at).args(["ls", "--pretty", "many"]).env("PAGER", pager).output().unwrap();
+        assert!(Run::of(&piped).expect(0).starts_with("PATH "));
+    }
+
+    #[test]
+    fn a_pager_that_ends_early_or_is_missing_is_no_error_of_ours() {
+        let directory = files();
+        many(directory.path());
+        for pager in ["head -1", "true", "no-such-pager-at-all 2>/dev/null"] {
+            let text = shown(directory.path(), &["ls", "many"], |command| {
+                command.env("NO_COLOR", "1").env("PAGER", pager).env("LINES", "10");
+            });
+            assert!(!text.contains("holdall:"), "{pager}: {text}");
+        }
+    }
+
+    #[test]
+    fn progress_waits_and_says_eta() {
+        use std::time::{Duration, Instant};
+
+        let directory = files();
+        let data = floats(16_384).repeat(1024);
+        std::fs::write(directory.path().join("big.ra"), rawarray(3, 4, &[16 << 20], &data)).unwrap();
+        let (slave, mut master) = pseudo_terminal();
+        let mut command = holdall(directory.path());
+        command.args(["stat", "-j", "1", "big.ra"]).env("TERM", "xterm").env_remove("CI");
+        command.stdout(Stdio::null()).stderr(Stdio::from(slave));
+        let started = Instant::now();
+        let mut child = command.spawn().unwrap();
+        drop(command);
+        let (mut text, mut first) = (Vec::new(), None);
+        let mut piece = [0; 4096];
+        while let Ok(len @ 1..) = master.read(&mut piece) {
+            first.get_or_insert_with(|| started.elapsed());
+            text.extend(&piece[..len]);
+        }
+        let elapsed = started.elapsed();
+        assert!(child.wait().unwrap().success());
+        let text = String::from_utf8(text).unwrap();
+        let Some(first) = first else {
+            // A fast machine has nothing to show.
+            assert!(elapsed < Duration::from_secs(2), "{elapsed:?}");
+            return;
+        };
+        assert!(first >= Duration::from_millis(450), "{first:?} {text}");
+        assert!(text.contains("MiB/s eta "), "{text}");
+        for (at, _) in text.match_indices(" MiB/64.00 MiB") {
+            let count = text[..at].rsplit(' ').next().unwrap();
+            assert!(count.parse::<f64>().is_ok_and(|count| count <= 64.0), "{count:?} {text}");
         }
     }
 
