@@ -7,6 +7,7 @@
 #![deny(unsafe_code)]
 
 mod commands;
+mod complete;
 mod errors;
 mod escapes;
 mod format_value;
@@ -49,6 +50,12 @@ pub fn main_with(arguments: Vec<OsString>, formats: Formats) -> u8 {
 }
 
 fn run(arguments: Vec<OsString>, formats: Formats) -> Outcome {
+    if let Some((word, rest)) = arguments.get(1..).and_then(<[OsString]>::split_first)
+        && word == complete::WORD
+    {
+        complete::run(rest, formats);
+        return Outcome::Yes;
+    }
     let color = options::color_before_parsing(arguments.iter().cloned());
     options::apply_color(color);
     let command = commands::command(formats).color(color);

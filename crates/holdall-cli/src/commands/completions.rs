@@ -6,6 +6,7 @@ use clap::CommandFactory;
 use clap_complete::Shell;
 
 use super::Cli;
+use crate::complete::VALUE_OPTIONS;
 use crate::errors::{Outcome, Result};
 use crate::output::Console;
 
@@ -31,7 +32,44 @@ fn script(shell: Shell) -> Vec<u8> {
     // The generator panics when it cannot write; memory can always be written.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "holdall", &mut script);
-    script
+    match (shell, String::from_utf8(script)) {
+        (Shell::Bash, Ok(script)) => around(&script, include_str!("completions/bash.sh"), "\nif [[ "),
+        (Shell::Zsh, Ok(script)) => {
+            around(&script, include_str!("completions/zsh.sh"), "\nif [ \"$funcstack")
+        }
+        (Shell::Fish, Ok(script)) => script + include_str!("completions/fish.fish") + &fish_options(),
+        (_, script) => script.unwrap_or_default(),
+    }
+    .into_bytes()
+}
+
+/// A script with `_holdall` renamed, and `dynamic`, which calls it, before the last lines, which begin with `end`.
+fn around(script: &str, dynamic: &str, end: &str) -> String {
+    let script = match script.strip_prefix("_holdall() {") {
+        Some(rest) => format!("_holdall_static() {{{rest}"),
+        None => script.replacen("\n_holdall() {", "\n_holdall_static() {", 1),
+    };
+    let at = script.rfind(end).unwrap_or(script.len());
+    let (functions, last) = script.split_at_checked(at).unwrap_or((&script, ""));
+    format!("{functions}\n{dynamic}{last}")
+}
+
+/// The options of each verb whose values the command knows.
+fn fish_options() -> String {
+    let mut lines = String::new();
+    for verb in Cli::command().get_subcommands() {
+        for argument in verb.get_arguments() {
+            let Some(long) = argument.get_long().filter(|long| VALUE_OPTIONS.contains(long)) else {
+                continue;
+            };
+            let short = argument.get_short().map(|short| format!(" -s {short}")).unwrap_or_default();
+            lines += &format!(
+                "complete -c holdall -n '__fish_holdall_using_subcommand {}'{short} -l {long} -x -a '(__holdall_values)'\n",
+                verb.get_name()
+            );
+        }
+    }
+    lines
 }
 
 #[cfg(test)]

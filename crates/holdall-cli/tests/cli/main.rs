@@ -12,6 +12,7 @@ mod buckets;
 mod campaign;
 mod catalog;
 mod codes;
+mod completions;
 mod csv;
 mod damage;
 mod digest;
