@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use clap::builder::Resettable;
 use clap_mangen::Man;
 use container_core::format::Formats;
 use container_core::write::{AtomicFile, Durability, Overwrite};
@@ -11,6 +12,8 @@ use super::{command, shown};
 use crate::errors::{ErrorContext, Failure, Outcome, Result};
 use crate::options::ForceArgs;
 use crate::output::Console;
+
+mod sections;
 
 /// Write manual pages: one to standard output, or all into a directory
 #[derive(Debug, clap::Args)]
@@ -64,10 +67,19 @@ fn pages(formats: Formats) -> Vec<Page> {
 
 fn page(command: clap::Command) -> Page {
     let source = format!("holdall {}", env!("CARGO_PKG_VERSION"));
-    let man = Man::new(command).source(source).manual("holdall");
+    let help = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
+    let verbs = command.get_subcommands().filter(|verb| !verb.is_hide_set());
+    let verbs: Vec<String> = verbs.map(|verb| verb.get_name().to_owned()).collect();
+    let verb = command.get_name().strip_prefix("holdall-").unwrap_or_else(|| command.get_name()).to_owned();
+    let man = Man::new(command.after_long_help(Resettable::Reset)).source(source.clone()).manual("holdall");
     let mut text = Vec::new();
     // Writing to memory cannot fail.
     let _ = man.render(&mut text);
+    let text = String::from_utf8_lossy(&text);
+    // The generator leaves out the empty date, which makes the source one.
+    let title = format!("1  {source:?} ");
+    let mut text = text.replacen(&title, &format!("1 \"\" {source:?} "), 1).into_bytes();
+    text.extend_from_slice(sections::after_options(&verb, &verbs, &help).as_bytes());
     Page { name: man.get_filename(), text }
 }
 
@@ -101,7 +113,15 @@ mod tests {
                     assert!(text.contains(&format!("--{long}")), "{name}: {long}");
                 }
             }
-            assert!(text.contains("Examples:"), "{name}");
+            for section in [".SH EXAMPLES\n", ".SH \"SEE ALSO\"\n"] {
+                assert!(text.contains(section), "{name}: {section}");
+            }
+            let help = verb.get_after_long_help().unwrap().to_string();
+            let example = help.lines().last().unwrap().trim();
+            let text = [("\\(aq", "'"), ("\\(dq", "\""), ("\\(ti", "~")]
+                .iter()
+                .fold(text, |text, (escape, c)| text.replace(escape, c));
+            assert!(text.contains(example), "{name}: {example}");
         }
         let front = String::from_utf8(pages[0].text.clone()).unwrap().replace("\\-", "-");
         for verb in command.get_subcommands() {
