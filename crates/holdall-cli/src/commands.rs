@@ -12,7 +12,7 @@ use container_core::report::Loss;
 use holdall::address::Address;
 use holdall::open::{Accept, OpenFile};
 
-use crate::errors::{ErrorContext, Outcome, Result};
+use crate::errors::{ErrorContext, Failure, Outcome, Result};
 use crate::options::GlobalArgs;
 use crate::output::{Console, printable, to_stderr};
 
@@ -75,6 +75,16 @@ Examples:
   holdall info scan.ra
   holdall verify *.ra
   holdall convert scan.ra scan.npy";
+
+impl Cli {
+    /// The error for a common option that does nothing in this verb.
+    pub fn idle_option(&self) -> Option<Failure> {
+        let opens_no_file =
+            matches!(self.command, Command::Formats(_) | Command::Completions(_) | Command::Man(_));
+        (opens_no_file && self.global.limit_memory.is_some())
+            .then(|| Failure::usage("--limit-memory is for verbs that open files"))
+    }
+}
 
 /// A verb with its arguments.
 #[derive(Debug, clap::Subcommand)]

@@ -79,6 +79,9 @@ fn run(arguments: Vec<OsString>, formats: Formats) -> Outcome {
     };
     interrupt::end_on_lost_pages();
     let mut console = Console::new(cli.global.limits(), cli.global.form(), formats);
-    let result = commands::run(cli.command, &mut console);
+    let result = match cli.idle_option() {
+        Some(failure) => Err(failure),
+        None => commands::run(cli.command, &mut console),
+    };
     console.finish(result)
 }

@@ -21,7 +21,7 @@ use holdall::views::fill_missing::Filled;
 
 use super::write_args::tell_losses;
 use super::{select, shown, tell, tell_left_out};
-use crate::errors::{ErrorContext, Outcome, Result};
+use crate::errors::{ErrorContext, Failure, Outcome, Result};
 use crate::many_files::{Folders, NamedAddress, NamedAddresses, expand_all};
 use crate::options::{DigestsArgs, ForceArgs, JobsArgs, OpenAnywhereArgs, local_path};
 use crate::output::{Console, Escapes, Named, printable};
@@ -73,7 +73,7 @@ pub struct Args {
     /// Print every value
     ///
     /// A terminal gets the first and last of large arrays.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "output")]
     all: bool,
 
     /// Value for missing elements, as in a cell of CSV
@@ -128,6 +128,12 @@ fn by_name_of(path: &Path, formats: Formats) -> container_core::Result<ExportFor
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let output = args.output.as_deref().filter(|path| path.as_os_str() != "-");
     let format = args.format.or_else(|| output.and_then(ExportFormat::for_path));
+    if args.as_stored && format != Some(ExportFormat::Npy) {
+        return Err(Failure::usage("cat: --as-stored is for --format npy"));
+    }
+    if args.all && format.is_some_and(|format| format != ExportFormat::Text) {
+        return Err(Failure::usage("cat: --all is for --format text: the other forms have every value"));
+    }
     let options = args.open.options(console.limits, console.formats);
     let NamedAddresses { all, are_several } = expand_all(&args.files, &options, Folders::Opened);
     let mut printer = Printer { args, output, format, are_several, target: None, is_first: true };

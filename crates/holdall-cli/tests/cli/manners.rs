@@ -65,6 +65,25 @@ fn brief_help_has_a_line_for_each_option() {
 }
 
 #[test]
+fn options_are_refused_where_they_do_nothing() {
+    let directory = files();
+    for args in [
+        &["formats", "--limit-memory", "1G"][..],
+        &["--limit-memory", "1G", "man"],
+        &["completions", "bash", "--limit-memory", "1G"],
+        &["cat", "good.ra", "--as-stored"],
+        &["cat", "good.ra", "--as-stored", "--format", "raw"],
+        &["cat", "good.ra", "--all", "--format", "csv"],
+        &["cat", "good.ra", "--all", "-o", "new.txt"],
+    ] {
+        let refused = run(directory.path(), args);
+        assert_eq!(refused.expect(2), "", "{args:?}");
+        assert!(refused.err.contains(" --") || refused.err.contains("'--"), "{refused:#?}");
+    }
+    run(directory.path(), &["cat", "good.ra", "--as-stored", "--format", "npy"]).expect(0);
+}
+
+#[test]
 fn metadata_of_several_files_are_below_their_names() {
     let directory = files();
     let at = directory.path();
