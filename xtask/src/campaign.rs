@@ -10,7 +10,17 @@ use crate::{Outcome, Usage};
 pub(crate) fn campaign(repo: &Repo, args: &[String]) -> Result<Outcome> {
     let (seconds, seed) = parse(args)?;
     Step::cargo(repo)
-        .args(["test", "--package", "holdall-cli", "--test", "cli", "campaign::", "--", "--nocapture"])
+        .args([
+            "test",
+            "--package",
+            "holdall-cli",
+            "--all-features",
+            "--test",
+            "cli",
+            "campaign::",
+            "--",
+            "--nocapture",
+        ])
         .env("HOLDALL_CAMPAIGN_SECONDS", seconds.to_string())
         .env("HOLDALL_CAMPAIGN_SEED", seed.to_string())
         .run()?;

@@ -10,25 +10,14 @@ use holdall::address::{file_name, is_url, shown};
 use holdall::folder::is_sparse_frame;
 
 use crate::job::{Flag, MAX_WAIT};
+use crate::named_file::{MAX_FILES, NamedFile};
 use crate::opened::Opened;
-
-/// Most files of a list; those behind them are left out.
-pub const MAX_FILES: usize = 10_000;
 
 /// Files that stay open.
 pub(crate) const MAX_OPEN: usize = 8;
 
 /// Time between two looks whether a client that waits for an opening is still there.
 const BEAT: Duration = Duration::from_millis(100);
-
-/// A file to show.
-#[derive(Clone, Debug)]
-pub struct NamedFile {
-    /// The argument of the user: the file, a folder above it, or a URL.
-    pub argument: PathBuf,
-    /// The file.
-    pub path: PathBuf,
-}
 
 /// An entry of the list.
 pub(crate) struct Entry {

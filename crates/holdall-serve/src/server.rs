@@ -1,12 +1,10 @@
 //! The server: a socket on the loopback interface, and connections to it.
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use container_core::container::OpenOptions;
 use container_core::{Error, Limits, Result};
 use hyper::header::HeaderValue;
 use hyper::server::conn::http1;
@@ -15,8 +13,10 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::files::{Files, MAX_OPEN, NamedFile};
+use crate::files::{Files, MAX_OPEN};
 use crate::job::Flags;
+use crate::named_file::NamedFile;
+use crate::options::Options;
 use crate::patient_stream::PatientStream;
 use crate::routes;
 
@@ -38,43 +38,6 @@ const MIN_TOKEN: usize = 32;
 /// Most bytes of a request's header.
 const MAX_HEADER: usize = 16 << 10;
 
-/// Settings of a server.
-#[derive(Clone)]
-pub struct Options {
-    /// Port; 0 for one that is free.
-    pub port: u16,
-    /// Time without a request after which [`Server::run`] ends; `None` for never.
-    pub idle: Option<Duration>,
-    /// Options for opening the files.
-    pub open: OpenOptions,
-    /// Threads of one read.
-    pub threads: usize,
-    /// A name as a word of the user's shell, for the commands that are shown.
-    pub shell_word: fn(&Path) -> String,
-    /// Sources of pages that may show this one within them, as a policy names them: `http://localhost:*`.
-    pub frames: Vec<String>,
-    /// Names of this machine in addition to those of the loopback interface: that of a proxy in front.
-    pub hosts: Vec<String>,
-    /// The token, of 32 letters or more; `None` for a random one of 128 bits.
-    pub token: Option<String>,
-}
-
-impl Default for Options {
-    /// A free port, no end, the default limits, one thread, names in single quotes, no page around this one.
-    fn default() -> Self {
-        Self {
-            port: 0,
-            idle: None,
-            open: OpenOptions::default(),
-            threads: 1,
-            shell_word: in_quotes,
-            frames: Vec::new(),
-            hosts: Vec::new(),
-            token: None,
-        }
-    }
-}
-
 /// The policy of the page, by which it loads what this server sends and nothing else.
 fn policy(frames: &[String]) -> Result<HeaderValue> {
     let is_source = |frame: &String| {
@@ -91,10 +54,6 @@ fn policy(frames: &[String]) -> Result<HeaderValue> {
          base-uri 'none'; form-action 'none'; frame-ancestors {frames}"
     );
     HeaderValue::from_str(&policy).map_err(|_| Error::usage("invalid source of a page"))
-}
-
-fn in_quotes(name: &Path) -> String {
-    format!("'{}'", holdall::address::shown(name).replace('\'', r"'\''"))
 }
 
 /// The parts of a server that its answers need.
