@@ -51,13 +51,21 @@ pub(crate) fn doc(repo: &Repo, args: &[String]) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Through clippy, whose `-D warnings` reaches the workspace only: RUSTFLAGS would rebuild every dependency. Each library is
+/// Each library without features, and with each feature alone that has code or a dependency of its own. Through clippy, whose `-D warnings` reaches the workspace only: RUSTFLAGS would rebuild every dependency. Each library is
 /// linted in its own turn, not again where another depends on it.
 pub(crate) fn features(repo: &Repo, args: &[String]) -> Result<Outcome> {
     flags(args, [])?;
     let packages = repo.packages("Cargo.toml")?;
+    let sources = repo.rust_files()?;
     for package in packages.iter().filter(|package| package.manifest.starts_with(LIBRARIES)) {
-        let alone = package.features.iter().filter(|feature| *feature != "default").map(Some);
+        let folder = package.manifest.trim_end_matches("Cargo.toml");
+        let own = sources.iter().filter(|(path, _)| path.starts_with(folder));
+        let own: Vec<&str> = own.map(|(_, text)| text.as_str()).collect();
+        let alone = package
+            .features
+            .iter()
+            .filter(|(name, turns_on)| name != "default" && !is_of_others(name, turns_on, &own));
+        let alone = alone.map(|(name, _)| Some(name));
         for feature in [None].into_iter().chain(alone) {
             Step::cargo(repo)
                 .args(["clippy", "--quiet", "--package", &package.name, "--no-default-features"])
@@ -67,6 +75,15 @@ pub(crate) fn features(repo: &Repo, args: &[String]) -> Result<Outcome> {
         }
     }
     Ok(Outcome::Done)
+}
+
+/// Whether a feature only turns on others, of this package or of one that it depends on, which are checked alone: neither a dependency nor a line of `sources`
+/// is there for it.
+fn is_of_others(name: &str, turns_on: &[String], sources: &[&str]) -> bool {
+    let condition = format!("feature = \"{name}\"");
+    !turns_on.is_empty()
+        && !turns_on.iter().any(|other| other.starts_with("dep:"))
+        && !sources.iter().any(|source| source.contains(&condition))
 }
 
 pub(crate) fn msrv(repo: &Repo, args: &[String]) -> Result<Outcome> {
@@ -93,6 +110,17 @@ fn declared_msrv(manifest: &str) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn features_without_code_are_checked_where_their_code_is() {
+        let on = |entries: &[&str]| entries.iter().map(|&entry| entry.to_owned()).collect::<Vec<_>>();
+        let sources = ["#[cfg(feature = \"ndarray\")]\nmod a;\n", "mod b;\n"];
+        assert!(is_of_others("mmap", &on(&["core/mmap"]), &sources));
+        assert!(is_of_others("full", &on(&["mmap", "ndarray"]), &sources));
+        assert!(!is_of_others("ndarray", &on(&["core/ndarray"]), &sources));
+        assert!(!is_of_others("arrow", &on(&["dep:arrow", "core/serde"]), &sources));
+        assert!(!is_of_others("empty", &[], &sources));
+    }
 
     #[test]
     fn the_minimum_rust_is_read_from_the_workspace() {

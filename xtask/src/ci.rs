@@ -50,7 +50,6 @@ const STEPS: &[(&str, &[&str], In, Runs)] = &[
     ("consumers", &[], In::Full, Runs::Alone),
     ("wheel", &[], In::Both, Runs::Alone),
     ("doc", &[], In::Full, Runs::Alone),
-    ("msrv", &[], In::Full, Runs::Alone),
 ];
 
 const END: &str = "the end";

@@ -3,6 +3,8 @@
 //! A second without any tool to install, so that every run of CI has it. `deny` asks cargo-deny the same, and more: texts of
 //! licences, packages of several versions, advisories.
 
+use std::collections::BTreeSet;
+
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 use spdx::{Expression, ParseMode};
@@ -25,14 +27,21 @@ pub(crate) fn licences(repo: &Repo, args: &[String]) -> Result<Outcome> {
     flags(args, [])?;
     let rules = Rules::parse(&std::fs::read_to_string(repo.path("deny.toml"))?)?;
     let mut packages: Vec<Value> = Vec::new();
+    let mut versions: Vec<BTreeSet<(String, String)>> = Vec::new();
     for manifest in ["Cargo.toml", PY] {
         let metadata = ["metadata", "--all-features", "--format-version=1", "--manifest-path", manifest];
         let metadata: Value = serde_json::from_str(&Step::cargo(repo).args(metadata).stdout()?)?;
         let listed = metadata["packages"].as_array().context("cargo metadata lists no packages")?;
+        let text = |package: &Value, key: &str| package[key].as_str().unwrap_or_default().to_owned();
+        versions
+            .push(listed.iter().map(|package| (text(package, "name"), text(package, "version"))).collect());
         packages
             .extend(listed.iter().filter(|package| !packages.contains(package)).cloned().collect::<Vec<_>>());
     }
-    let faults: Vec<String> = packages.iter().flat_map(|package| faults(package, &rules)).collect();
+    let mut faults: Vec<String> = packages.iter().flat_map(|package| faults(package, &rules)).collect();
+    if let [workspace, package] = versions.as_slice() {
+        faults.extend(differing(workspace, package));
+    }
     for fault in &faults {
         println!("{fault}");
     }
@@ -67,6 +76,13 @@ impl Rules {
                 .collect::<Result<_>>()?,
         })
     }
+}
+
+/// Lists packages that the second lock file has in another version than the first: what both need is then built and looked at twice.
+fn differing(first: &BTreeSet<(String, String)>, second: &BTreeSet<(String, String)>) -> Vec<String> {
+    let is_shared = |name: &String| first.iter().any(|(other, _)| other == name);
+    let others = second.difference(first).filter(|(name, _)| is_shared(name));
+    others.map(|(name, version)| format!("{name} {version} is locked in {PY} alone")).collect()
 }
 
 /// Lists the faults of a package in the output of `cargo metadata`.
@@ -153,6 +169,17 @@ mod tests {
             package[key] = value;
             assert_eq!(faults(&package, &rules()).len(), 1, "{package}");
         }
+    }
+
+    #[test]
+    fn versions_of_shared_packages_are_the_same() {
+        let lock = |packages: &[(&str, &str)]| {
+            packages.iter().map(|&(name, version)| (name.to_owned(), version.to_owned())).collect()
+        };
+        let workspace = lock(&[("a", "1.0.0"), ("b", "1.0.0"), ("b", "2.0.0")]);
+        assert!(differing(&workspace, &lock(&[("a", "1.0.0"), ("b", "2.0.0"), ("c", "3.0.0")])).is_empty());
+        let told = differing(&workspace, &lock(&[("a", "1.0.1")]));
+        assert_eq!(told, [format!("a 1.0.1 is locked in {PY} alone")]);
     }
 
     #[test]

@@ -21,6 +21,7 @@ const REQUIREMENTS: &str = "tests/requirements.txt";
 const VENV: &str = ".venv";
 /// The environment in which the Python package is built and tested.
 pub(crate) const PACKAGE: &str = ".venv/package";
+pub(crate) const PACKAGE_REQUIREMENTS: &str = "tests/requirements-package.txt";
 /// The same with the newest Python.
 pub(crate) const PACKAGE_NEWEST: &str = ".venv/package-newest";
 /// Source packages of peers, unpacked for their tests.

@@ -27,7 +27,8 @@ pub(crate) struct Package {
     pub(crate) name: String,
     /// Its manifest, relative to the root, with `/`.
     pub(crate) manifest: String,
-    pub(crate) features: Vec<String>,
+    /// Its features, and those that each turns on.
+    pub(crate) features: Vec<(String, Vec<String>)>,
     /// Dependencies that its users build with it, not its dev-dependencies: ours by folder, which is how their dependents call them.
     pub(crate) dependencies: Vec<String>,
     pub(crate) binaries: Vec<String>,
@@ -85,6 +86,19 @@ impl Repo {
         Ok(packages)
     }
 
+    /// The version of a package of the workspace.
+    ///
+    /// # Errors
+    /// When there is none of that name.
+    pub(crate) fn version(&self, package: &str) -> Result<String> {
+        let metadata = self.metadata("Cargo.toml")?;
+        let packages = metadata["packages"].as_array().context("cargo metadata lists no packages")?;
+        let version =
+            packages.iter().find(|other| other["name"] == package).map(|package| &package["version"]);
+        let version = version.and_then(Value::as_str);
+        Ok(version.with_context(|| format!("{package} has no version"))?.to_owned())
+    }
+
     /// Returns the output of `cargo metadata` for the packages whose workspace's manifest is `manifest`.
     ///
     /// # Errors
@@ -109,10 +123,14 @@ impl Repo {
             })
             .map(|target| Some(target["name"].as_str()?.to_owned()))
             .collect::<Option<Vec<_>>>()?;
+        let features = package["features"].as_object()?.iter().map(|(name, turns_on)| {
+            let turns_on = turns_on.as_array()?.iter();
+            Some((name.clone(), turns_on.filter_map(Value::as_str).map(str::to_owned).collect()))
+        });
         Some(Package {
             name: package["name"].as_str()?.to_owned(),
             manifest: self.name_of(Path::new(package["manifest_path"].as_str()?)),
-            features: package["features"].as_object()?.keys().cloned().collect(),
+            features: features.collect::<Option<Vec<_>>>()?,
             dependencies,
             binaries,
         })

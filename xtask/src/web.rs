@@ -139,7 +139,8 @@ fn in_browser<const N: usize>(
     let browser = chromium(repo)?;
     let python = python::ready(repo)?;
     let sources = packages(repo)?;
-    Step::cargo(repo).args(["build", "--package", "holdall-cli"]).run()?;
+    // Selected out of the tests of the whole workspace, which have built it: by itself it would be built anew with other features.
+    Step::cargo(repo).args(["test", "--workspace", "--all-features", "--test", "cli", "--no-run"]).run()?;
     let holdall = repo.target()?.join("debug").join(format!("holdall{}", std::env::consts::EXE_SUFFIX));
     let folder = repo.target()?.join("viewer");
     if folder.exists() {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 
-use crate::python::{self, PACKAGE, PACKAGE_NEWEST};
+use crate::python::{self, PACKAGE, PACKAGE_NEWEST, PACKAGE_REQUIREMENTS};
 use crate::repo::{PY, Repo};
 use crate::step::Step;
 use crate::{Outcome, flags};
@@ -17,11 +17,11 @@ pub(crate) fn wheel(repo: &Repo, args: &[String]) -> Result<Outcome> {
     let [release] = flags(args, ["--release"])?;
     let peers = python::ready(repo)?;
     let python = python::interpreter(&repo.path(PACKAGE));
-    let target = target(repo)?;
-    let cargo = Step::cargo(repo).args(["clippy", "--locked", "--profile", "dev-py", "--manifest-path", PY]);
-    cargo
+    // In the folder and the profile of the workspace's clippy, which has looked at the packages of others.
+    Step::cargo(repo)
+        .args(["clippy", "--locked", "--manifest-path", PY, "--target-dir"])
+        .arg(repo.target()?)
         .args(["--", "-D", "warnings"])
-        .env("CARGO_TARGET_DIR", &target)
         .env("PYO3_PYTHON", &python)
         .run()?;
     let made = build(repo, release)?;
@@ -29,6 +29,7 @@ pub(crate) fn wheel(repo: &Repo, args: &[String]) -> Result<Outcome> {
     for python in [&python, &newest] {
         pip(repo, &peers).arg("--python").arg(python).args(INSTALL).arg(&made).run()?;
     }
+    alone(repo, &python, &made)?;
     let folder = repo.path(FOLDER);
     let module = |name: &str| Step::new(repo, &python).args(["-m", name]).dir(&folder);
     module("ruff").args(["check", "--quiet", "python", "tests", "tools"]).run()?;
@@ -43,6 +44,34 @@ pub(crate) fn wheel(repo: &Repo, args: &[String]) -> Result<Outcome> {
 
 /// Tests that run with the newest Python, too: how numpy and the interpreter take the package's classes.
 const ON_NEWEST: [&str; 3] = ["tests/test_files.py", "tests/test_indexing.py", "tests/test_process.py"];
+
+/// Installs the wheel with what it says that it needs, and nothing else, in an environment of its own, and uses it from outside of the repository.
+fn alone(repo: &Repo, python: &Path, wheel: &Path) -> Result<()> {
+    let folder = target(repo)?.join("alone");
+    Step::new(repo, python).args(["-m", "venv", "--clear"]).arg(&folder).run()?;
+    let python = python::interpreter(&folder);
+    // The numpy of the other tests, which pip has in its cache.
+    let requirements = fs::read_to_string(repo.path(PACKAGE_REQUIREMENTS))?;
+    let numpy = requirements
+        .lines()
+        .find(|line| line.starts_with("numpy=="))
+        .context("no numpy in the requirements")?;
+    let pip = Step::new(repo, &python).args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--no-input",
+    ]);
+    pip.args(["--only-binary", ":all:", numpy]).arg(wheel).run()?;
+    Step::new(repo, &python)
+        .arg("-I")
+        .arg(repo.path(FOLDER).join("tools/alone.py"))
+        .args([repo.path("testdata").as_os_str(), repo.version("holdall-cli")?.as_ref()])
+        .dir(&folder)
+        .run()
+}
 
 /// A folder of its own: features of packages that the extension alone turns on would have half of the workspace built anew each time.
 fn target(repo: &Repo) -> Result<PathBuf> {

@@ -38,14 +38,14 @@ const OWN: [Own; 5] = [
     // Tests of the Python package, under the oldest Python that it is for.
     Own {
         folder: super::PACKAGE,
-        requirements: "tests/requirements-package.txt",
+        requirements: super::PACKAGE_REQUIREMENTS,
         pythons: Version(3, 11, 0)..Version(3, 15, 0),
         choice: Choice::Oldest,
     },
     // And under a new one: from 3.12 on, classes in Python can export a buffer, and numpy prefers that to `__array__`.
     Own {
         folder: super::PACKAGE_NEWEST,
-        requirements: "tests/requirements-package.txt",
+        requirements: super::PACKAGE_REQUIREMENTS,
         pythons: Version(3, 12, 0)..Version(3, 15, 0),
         choice: Choice::Newest,
     },
