@@ -14,6 +14,7 @@ mod conformance;
 mod consumers;
 mod cross;
 mod dependency_rules;
+mod dist;
 mod docs;
 mod file_length;
 mod fixtures;
@@ -105,7 +106,7 @@ pub(crate) const TASKS: &[Task] = &[
     task("book", "", "the pages of docs/ as a site in target/book, every link in it checked", book::book),
     task("docs", "[--check]", "run the sessions of the documents and write their answers and the reference, or compare", docs::docs),
     task("package", "[--build]", "every crate is ready for the registry; --build: and builds out of its package", package::package),
-    task("dist", "", "the command as one static program", docs::dist),
+    task("dist", "", "the archive of a release for this machine: the command as one static program, its pages, licences", dist::dist),
     task("fixtures", "[--check] [FORMAT...]", "regenerate testdata/*/ by their make.py, or compare", fixtures::fixtures),
     task("goldens", "[--check]", "rewrite the readable dumps of the fixtures, or compare", test::goldens),
     task("fuzz", "TARGET|all|smoke [--seconds N|--runs N|--keep] [--sanitizer none] [--no-trace-compares]", "cargo-fuzz on nightly; smoke: deterministic mutants on stable; --keep: choose the committed inputs", fuzz::fuzz),
