@@ -10,6 +10,13 @@ use crate::{Outcome, flags};
 /// Files that every package holds, beside its source.
 const NEEDED: [&str; 3] = ["README.md", "LICENSE-MIT", "LICENSE-APACHE"];
 
+/// Files outside of the workspace that have its version, and the line.
+const VERSIONS: &[(&str, &str)] = &[
+    ("CITATION.cff", "version: VERSION"),
+    (".ci/conda/recipe.yaml", "version: VERSION"),
+    ("crates/holdall-py/Cargo.toml", "version = \"VERSION\""),
+];
+
 /// Beginning of every name in the registry.
 const PREFIX: &str = "holdall";
 
@@ -31,6 +38,14 @@ pub(crate) fn package(repo: &Repo, args: &[String]) -> Result<Outcome> {
             Step::cargo(repo).args(["package", "--list", "--allow-dirty", "--package", name]).stdout()?;
         let told = manifest_problems(package).into_iter().chain(file_problems(&files));
         problems.extend(told.map(|problem| format!("{name}: {problem}")));
+    }
+    let version = repo.version("holdall")?;
+    for (file, line) in VERSIONS {
+        let text = std::fs::read_to_string(repo.path(file)).context(*file)?;
+        let wanted = line.replace("VERSION", &version);
+        if !text.lines().any(|line| line.trim() == wanted) {
+            problems.push(format!("{file}: has no line {wanted:?}"));
+        }
     }
     for problem in &problems {
         println!("{problem}");
