@@ -808,3 +808,21 @@ def test_a_write_tells_of_its_progress_and_ends_at_ctrl_c(tmp_path: Path, slow: 
     while os.listdir(tmp_path) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert os.listdir(tmp_path) == []
+
+
+def test_metadata_of_a_file_go_into_a_new_one_without_its_arrays(image: Path, tmp_path: Path) -> None:
+    with holdall.open(image) as file:
+        cut = file["roman/data"][:4, :6]
+        assert holdall.save(tmp_path / "cut.asdf", {"roman/data": cut}, meta=file.meta) == []
+    with asdf.open(tmp_path / "cut.asdf") as new, asdf.open(image) as old:
+        assert sorted(new["roman"]) == ["data", "meta"]
+        assert np.array_equal(new["roman"]["data"], cut)
+        assert new["roman"]["meta"]["exposure"] == old["roman"]["meta"]["exposure"]
+        assert new["asdf_library"]["name"] == "holdall"
+    with holdall.open(tmp_path / "cut.asdf") as file:
+        assert list(file) == ["roman/data"]
+        assert not any(key.startswith("$holdall") for key in file.meta)
+    # A mapping of the user's own stays, whatever its keys.
+    holdall.save(tmp_path / "own.asdf", cut, meta={"asdf_library": "mine", "source": {"source": "a", "shape": [1]}})
+    with asdf.open(tmp_path / "own.asdf") as new:
+        assert new["source"] == {"source": "a", "shape": [1]}

@@ -29,7 +29,12 @@ assert said.strip() == f"holdall {version}", said
 subprocess.run([command, "verify", testdata / "asdf/ok/image.asdf"], check=True, stdout=subprocess.DEVNULL)
 
 # A file of each format, by the values that its own library wrote.
-for name in ["asdf/ok/codec_mixed.asdf", "blosc2/ok/array_patched.b2nd", "bloscpack/ok/append_twice.blp", "gsd/ok/hoomd_full.gsd"]:
+for name in [
+    "asdf/ok/codec_mixed.asdf",
+    "blosc2/ok/array_patched.b2nd",
+    "bloscpack/ok/append_twice.blp",
+    "gsd/ok/hoomd_full.gsd",
+]:
     with holdall.open(testdata / name) as file:
         for dataset in file.values():
             assert isinstance(dataset[...], (np.ndarray, np.generic)), name

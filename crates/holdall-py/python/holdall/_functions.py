@@ -15,6 +15,7 @@ from ._arrays import descr, described, items
 from ._dataset import Dataset
 from ._errors import DifferenceError, HoldallLossWarning, UsageError
 from ._file import File
+from ._meta import for_new_file
 from ._opening import DEFAULTS, as_path, from_object, open_on, open_path
 from ._remote import is_option, is_url, storage
 from ._threads import threads as _threads
@@ -286,7 +287,7 @@ def save(
     path : the new file
     data : an array, or what numpy makes an array of; a `Dataset`; a mapping of such by path, also an open `File`. One array by itself is called
         "data"
-    meta : metadata of text, numbers, bytes, lists and mappings
+    meta : metadata of text, numbers, bytes, lists and mappings; `File.meta` of another file goes without its arrays
     overwrite : True replaces an existing file, which stays until the new one is complete
     format : the format's name where the extension does not tell: "asdf", "blosc2", "bloscpack", "gsd", "rawarray", "npy", "zarr", "fits"
     codec : "zstd", "zstd:5" or ("zstd", 5); each format has its own
@@ -324,6 +325,7 @@ def save(
     target = as_path(path)
     _must_not_exist(target, overwrite)
     arrays = [described(key, value) for key, value in items(data)]
+    meta = None if meta is None else for_new_file(meta)
     line = json.loads(_holdall.save(target, arrays, meta, make, progress))
     return _told(line, target, on_loss)
 
