@@ -117,8 +117,10 @@ fn files_and_place(args: &Args) -> (&[OsString], &str) {
     let Some((last, files @ [_, ..])) = args.words.split_last() else { return (&args.words, "") };
     let Some(text) = last.to_str() else { return (&args.words, "") };
     let file = address(last).file;
+    // A place may begin as a directory of the machine does: /run.
+    let is_there = file.is_file() || (!text.starts_with('/') && file.exists());
     let is_other =
-        file.exists() || is_url(&file) || text == "-" || text.contains("::") || text.contains(['*', '?']);
+        is_there || is_url(&file) || text == "-" || text.contains("::") || text.contains(['*', '?']);
     if text.is_empty() || (!is_other && (text.starts_with('/') || !text.contains('.'))) {
         return (files, text);
     }

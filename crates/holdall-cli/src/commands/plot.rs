@@ -76,8 +76,9 @@ pub struct Args {
     #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "auto")]
     term: Option<terminal::Term>,
 
-    /// What an array of the shape (H, W, 3) or (H, W, 4) is: rgb, a colour picture, or heatmap, planes of values; default: rgb for u1, u2 and
-    /// floating-point numbers from 0 to 1, without --range, --stretch and --cmap
+    /// Colours or planes of an (H, W, 3) array
+    ///
+    /// Of the shape (H, W, 4), too. The default is rgb for u1, u2 and floating-point numbers from 0 to 1, without --range, --stretch and --cmap.
     #[arg(long = "as", value_name = "KIND", conflicts_with_all = ["hist", "lines", "part"], value_parser = options::picture_kind())]
     kind: Option<options::PictureKind>,
 

@@ -121,9 +121,11 @@ fn metadata_of_several_files_are_below_their_names() {
     ] {
         run(at, args).expect(2);
     }
-    let word = run(at, &["meta", "good.ra", "dims"]);
-    word.expect(2);
-    assert!(word.err.contains("holdall meta good.ra /dims"), "{word:#?}");
+    // A place without its slash; a name with a dot is that of a file.
+    assert_eq!(run(at, &["meta", "--json", "good.ra", "dims"]).expect(0), "[3,2]\n");
+    let missing = run(at, &["meta", "good.ra", "missing.ra"]);
+    missing.expect(2);
+    assert!(missing.err.contains("missing.ra: No such file"), "{missing:#?}");
 }
 
 /// numpy.set_printoptions(floatmode='unique'), less the brackets.

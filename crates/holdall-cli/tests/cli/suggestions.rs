@@ -170,7 +170,6 @@ fn command_lines_that_the_parser_refuses_have_a_next_step() {
         (&["cat", "good.ra", "--frames=0:3"], "  try: the frames in the address: "),
         (&["convert", "good.ra", "-o", "x.npy"], "  try: holdall convert SOURCE TARGET: "),
         (&["convert", "a.npy", "b.npy", "c.npy"], "  try: one SOURCE and one TARGET: for f in "),
-        (&["good.ra", "data"], "  try: holdall info good.ra"),
     ] {
         let run = run(directory.path(), words);
         assert!(run.code == Some(2) && run.err.contains(step), "{words:?} {run:#?}");

@@ -28,6 +28,7 @@ const RELATED: &[(&str, &[&str])] = &[
     ("catalog", &["find", "ls"]),
     ("find", &["catalog", "ls"]),
     ("formats", &["convert", "verify"]),
+    ("samples", &["info", "verify"]),
     ("completions", &["man"]),
     ("man", &["completions"]),
 ];
