@@ -351,7 +351,7 @@ mod tests {
         String::from_utf8_lossy(&made).into_owned()
     }
 
-    /// What the file says of a key, for each object that has it.
+    /// Text after a key, for each object that has it.
     fn values<'t>(text: &'t str, key: &str) -> Vec<&'t str> {
         let ends: &[char] = &['\n', '\r'];
         text.split(key).skip(1).filter_map(|rest| rest.split(ends).next()).map(str::trim).collect()

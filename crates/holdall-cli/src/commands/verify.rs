@@ -51,7 +51,9 @@ pub struct Args {
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     schema: Option<OsString>,
 
-    /// On a terminal, list every finding: without it, more than three of one severity and code are one line
+    /// List every finding on a terminal, too
+    ///
+    /// Without it a terminal shows more than three findings of one severity and code as one line.
     #[arg(long)]
     all: bool,
 
