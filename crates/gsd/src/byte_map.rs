@@ -283,7 +283,7 @@ pub(crate) fn faults(file: &File, limits: &Limits) -> Result<Vec<Fault>> {
                     found.push(Fault::new(
                         FaultKind::OrphanBytes,
                         range,
-                        format!("{len} bytes outside every chunk"),
+                        format!("{len} bytes outside every chunk, where repair looks for frames"),
                     ));
                 }
                 _ => {}

@@ -128,7 +128,7 @@ fn faults_of_a_grown_file_say_how_many_bytes_are_left_over() {
         ("dead_bytes", 4352..5376, "1024 bytes of an earlier copy of the namelist"),
         ("dead_index", 5380..5444, "64 bytes of an earlier copy of the index"),
         ("dead_bytes", 5444..5508, "64 bytes of an earlier copy of the namelist"),
-        ("orphan_bytes", 5508..5520, "12 bytes outside every chunk"),
+        ("orphan_bytes", 5508..5520, "12 bytes outside every chunk, where repair looks for frames"),
     ];
     assert_eq!(told, expected.map(|(code, range, what)| (code, range, what.to_owned())));
 }

@@ -85,8 +85,11 @@ fn frames_without_entries_are_told_with_the_bytes_of_their_chunks() {
             "{frames} {have} no entry, but {len} bytes outside every chunk are where their chunks would be: see repair"
         )
     };
-    let one =
-        [missing("frame 1", "has", 16), "1 frame has no chunk".into(), "16 bytes outside every chunk".into()];
+    let one = [
+        missing("frame 1", "has", 16),
+        "1 frame has no chunk".into(),
+        "16 bytes outside every chunk, where repair looks for frames".into(),
+    ];
     assert_eq!(messages(&with_gap(2)), one);
     let several = messages(&with_gap(4));
     assert_eq!(several[0], missing("frames 1 to 3", "have", 16));
