@@ -23,6 +23,8 @@ pub struct Verification {
     pub blocks: BlockCounts,
     /// Findings, errors first.
     pub findings: Vec<Finding>,
+    /// True where the file has no checksums: a changed value in plain data goes unnoticed.
+    pub without_checksums: bool,
 }
 
 impl Verification {
@@ -40,6 +42,7 @@ impl Verification {
             verdict: VerifyStatus::Unreadable,
             blocks: BlockCounts::default(),
             findings: Vec::new(),
+            without_checksums: false,
         }
     }
 }
@@ -100,7 +103,10 @@ fn look(
     progress: Progress<'_>,
 ) -> Verification {
     let mut verification = Verification::new(path);
-    let checked = recognise_to_pass(path, Accept::Containers, open).and_then(|(format, input, pass)| {
+    let checked = |container: &dyn Container| -> Result<_> {
+        Ok((container.check(depth, read, progress)?, container.checksums().is_empty()))
+    };
+    let done = recognise_to_pass(path, Accept::Containers, open).and_then(|(format, input, pass)| {
         verification.format = Some(format.name);
         let container = (format.open)(input, open)?;
         // As fast as through a map, and a bad disk is an error instead of a signal.
@@ -112,15 +118,16 @@ fn look(
                 let mut by_position = open.clone();
                 by_position.access = Access::Positioned;
                 let (_, input) = recognise(path, Accept::Containers, &by_position)?;
-                return (format.open)(input, &by_position)?.check(depth, read, progress);
+                return checked((format.open)(input, &by_position)?.as_ref());
             }
             // The source stays mapped, and stops recording lent ranges.
             other => drop(other),
         }
-        container.check(depth, read, progress)
+        checked(container.as_ref())
     });
-    match checked {
-        Ok(report) => {
+    match done {
+        Ok((report, without_checksums)) => {
+            verification.without_checksums = without_checksums;
             verification.verdict = match report.verdict() {
                 Verdict::Sound => VerifyStatus::Sound,
                 Verdict::Unchecked => VerifyStatus::Unchecked,

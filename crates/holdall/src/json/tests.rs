@@ -54,6 +54,7 @@ fn verification() -> Verification {
         verdict: VerifyStatus::Damaged,
         blocks: BlockCounts { total: 3, checked: 2, bad: 1 },
         findings: vec![bare, finding],
+        without_checksums: true,
     }
 }
 

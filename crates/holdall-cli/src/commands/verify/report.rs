@@ -29,7 +29,11 @@ pub fn show(verification: &Verification, listing: Listing, console: &mut Console
     let paint = console.out.paint;
     let style = if verification.verdict == VerifyStatus::Sound { OK } else { ERROR };
     let verdict = paint.with(style, verification.verdict.name());
-    let blocks = paint.with(DIM, &blocks(verification)).into_owned();
+    // Otherwise "sound" would promise more than it can.
+    let none = verification.verdict == VerifyStatus::Sound && verification.without_checksums;
+    let none = if none { ", the file has no checksums" } else { "" };
+    let blocks = blocks(verification).replace(')', &format!("{none})"));
+    let blocks = paint.with(DIM, &blocks).into_owned();
     writeln!(console.out, "{}: {verdict}{blocks}", printable(&verification.path))?;
     let mut is_summed = false;
     for alike in groups(&verification.findings) {
