@@ -204,6 +204,8 @@ fn the_page_has_every_key_and_no_other() {
     let mut page = Page::read();
     for (args, code) in [
         (&["info", "--json", "good.ra", image][..], 0),
+        (&["info", "--json", &format!("{image}::roman/dq")], 0),
+        (&["meta", "--json", "good.ra", "good.ra::data", "/dims"], 1),
         (&["ls", "--json", image], 0),
         (&["layout", "--json", image], 0),
         (&["verify", "--json", image, cut, "missing.ra"], 2),
