@@ -26,17 +26,21 @@ pub(crate) fn segments(layout: &Layout, datasets: &HashMap<usize, String>) -> Ve
     Segment::tile(parts, layout.size, "unknown")
 }
 
+/// True of a block whose digest covers bytes of the file: not of a streamed block, whose range is unknown, nor of one that the file ends before.
+pub(crate) fn has_digest(block: &StoredBlock) -> bool {
+    block.header.digest().is_some() && !block.header.is_streamed() && !block.data.is_empty()
+}
+
 fn block_parts(block: &StoredBlock, dataset: Option<&String>) -> [Segment; 3] {
     let data = block.data.clone();
     let of_dataset = |range, role| Segment { dataset: dataset.cloned(), ..Segment::plain(range, role) };
-    let digest = block.header.digest().filter(|_| !block.header.is_streamed());
     [
         of_dataset(block.at..data.start, "block header"),
         Segment {
             codec: Some(codec_name(block.label()).to_owned()),
             stored: Some(data.end.saturating_sub(data.start)),
             decoded: Some(block.data_size()),
-            checksum: digest.map(|_| BlockHeader::ALGORITHM.name().to_owned()),
+            checksum: has_digest(block).then(|| BlockHeader::ALGORITHM.name().to_owned()),
             ..of_dataset(data.clone(), "data")
         },
         of_dataset(data.end..block.end.max(data.end), "allocated"),

@@ -273,6 +273,18 @@ impl FileStructure for AsdfContainer {
         map
     }
 
+    /// Without the byte map, which has several entries for each block.
+    fn checksums(&self) -> BTreeSet<String> {
+        let has_digest = |file: &File| file.layout().blocks.iter().any(byte_map::has_digest);
+        let is_any = has_digest(&self.file)
+            || FileSet::open(&self.file, self.path.as_deref())
+                .all
+                .iter()
+                .skip(1)
+                .any(|part| has_digest(part.file));
+        is_any.then(|| crate::BlockHeader::ALGORITHM.name().to_owned()).into_iter().collect()
+    }
+
     fn uncompared(&self) -> Option<String> {
         self.file.uncompared()
     }

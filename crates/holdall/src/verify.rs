@@ -23,7 +23,7 @@ pub struct Verification {
     pub blocks: BlockCounts,
     /// Findings, errors first.
     pub findings: Vec<Finding>,
-    /// True where the file has no checksums: a changed value in plain data goes unnoticed.
+    /// True of a sound file without checksums, in which a changed value of plain data goes unnoticed.
     pub without_checksums: bool,
 }
 
@@ -104,7 +104,9 @@ fn look(
 ) -> Verification {
     let mut verification = Verification::new(path);
     let checked = |container: &dyn Container| -> Result<_> {
-        Ok((container.check(depth, read, progress)?, container.checksums().is_empty()))
+        let report = container.check(depth, read, progress)?;
+        let without_checksums = report.verdict() == Verdict::Sound && container.checksums().is_empty();
+        Ok((report, without_checksums))
     };
     let done = recognise_to_pass(path, Accept::Containers, open).and_then(|(format, input, pass)| {
         verification.format = Some(format.name);

@@ -1,6 +1,7 @@
 //! The fixtures, as Python asdf and scripts that are independent of this crate describe them: findings, datasets, layout, blocks, repairs.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use crate::manifest::{Fixture, Listed, StoredBlock, fixtures, sha256};
 use asdf::container_core::container::{
@@ -82,6 +83,18 @@ fn fixtures_have_the_findings_of_the_manifest() {
         expected.sort_unstable();
         let is_right = codes == expected && report.verdict().name() == fixture.verdict;
         if is_right { Ok(()) } else { Err(format!("{} {report:?}", report.verdict().name())) }
+    });
+}
+
+/// Also of external files, and of blocks without digests.
+#[test]
+fn checksums_are_those_of_the_byte_map() {
+    for_all(fixtures(), 500, |fixture| {
+        let Ok(file) = open(fixture) else { return Ok(()) };
+        let of_map: BTreeSet<String> =
+            file.byte_map().into_iter().filter_map(|segment| segment.checksum).collect();
+        let own = file.checksums();
+        if own == of_map { Ok(()) } else { Err(format!("{own:?} and {of_map:?}")) }
     });
 }
 
