@@ -151,23 +151,28 @@ fn show(verification: &Verification, json: bool, listing: Listing, console: &mut
     Ok(())
 }
 
-fn blocks(verification: &Verification) -> String {
+/// The numbers of blocks; `None` for a file that was not read.
+fn blocks(verification: &Verification) -> Option<String> {
     let counts = verification.blocks;
+    let checked = format!("{} of {} blocks checked", counts.checked, counts.total);
     match (verification.verdict, counts.bad) {
-        (VerifyStatus::Unreadable, _) => String::new(),
-        (_, 0) => format!(" ({} of {} blocks checked)", counts.checked, counts.total),
-        (_, bad) => format!(" ({} of {} blocks checked, {bad} bad)", counts.checked, counts.total),
+        (VerifyStatus::Unreadable, _) => None,
+        (_, 0) => Some(checked),
+        (_, bad) => Some(format!("{checked}, {bad} bad")),
     }
 }
 
 fn show_rows(verification: &Verification, console: &mut Console) -> Result<()> {
     let counted = blocks(verification);
-    let counted = match counted.trim_start_matches(" (").trim_end_matches(')') {
-        "" => "-",
-        counted => counted,
-    };
     let path = verification.path.as_str();
-    console.out.row(&[path, verification.verdict.name(), "-", "-", "-", counted])?;
+    console.out.row(&[
+        path,
+        verification.verdict.name(),
+        "-",
+        "-",
+        "-",
+        counted.as_deref().unwrap_or("-"),
+    ])?;
     for finding in &verification.findings {
         let Finding { severity, code, part, range, dataset, message } = finding;
         // The bytes are those of that file.
