@@ -270,8 +270,7 @@ impl File {
     pub fn dataset(&self) -> Result<OpenDataset<'_>> {
         let NumpyArray { dtype, shape, .. } = self.array_type()?;
         let read = |region: &Region, options: &ReadOptions| self.read(region, options);
-        let options = ReadOptions::default().with_limits(self.options.limits);
-        let dataset = OpenDataset::new(DATASET, dtype, &shape, read).with_options(options);
+        let dataset = OpenDataset::new(DATASET, dtype, &shape, read).within(self.options.limits);
         Ok(dataset.in_file(self.path.as_deref()))
     }
 

@@ -93,6 +93,13 @@ impl<'f> OpenDataset<'f> {
         self
     }
 
+    /// The same, read within these limits: those of its file.
+    #[must_use]
+    pub const fn within(mut self, limits: crate::Limits) -> Self {
+        self.options.limits = limits;
+        self
+    }
+
     /// Its path in the file.
     #[must_use]
     pub fn path(&self) -> &str {

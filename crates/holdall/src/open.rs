@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use container_core::container::{Container, Dataset, OpenOptions, ReadOptions, all_datasets};
+use container_core::container::{Container, Dataset, OpenOptions, all_datasets};
 use container_core::dtype::Order;
 use container_core::format::{Format, Formats, Input, Probe};
 use container_core::source::{Access, Passing, Source, open_path, open_path_to_pass, read_stream};
@@ -62,8 +62,7 @@ impl OpenFile {
 
     fn at(&self, index: usize) -> Result<OpenDataset<'_>> {
         let dataset = OpenDataset::of_container(&*self.container, index)?;
-        let options = ReadOptions::default().with_limits(self.limits);
-        Ok(dataset.with_options(options).in_file(self.path.as_deref()))
+        Ok(dataset.within(self.limits).in_file(self.path.as_deref()))
     }
 
     fn named(&self, error: Error) -> Error {

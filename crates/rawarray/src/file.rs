@@ -221,9 +221,8 @@ impl File {
     /// As [`File::dtype`].
     pub fn dataset(&self) -> Result<OpenDataset<'_>> {
         let read = |region: &Region, options: &ReadOptions| self.read(region, options);
-        let dataset = OpenDataset::new(DATASET, self.dtype()?, self.dims(), read);
-        let options = ReadOptions::default().with_limits(self.options.limits);
-        Ok(dataset.with_options(options).in_file(self.path.as_deref()))
+        let dataset = OpenDataset::new(DATASET, self.dtype()?, self.dims(), read).within(self.options.limits);
+        Ok(dataset.in_file(self.path.as_deref()))
     }
 
     /// All values; see [`File::read`].

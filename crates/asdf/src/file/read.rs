@@ -67,8 +67,7 @@ impl File {
         let geometry = self.geometry_of(&entry.array)?;
         let read = |region: &Region, options: &ReadOptions| self.read_array(&entry.array, region, options);
         let dataset = OpenDataset::new(&entry.path, geometry.dtype, &geometry.shape, read);
-        let options = ReadOptions::default().with_limits(*self.limits());
-        Ok(dataset.with_options(options).in_file(self.path.as_deref()))
+        Ok(dataset.within(*self.limits()).in_file(self.path.as_deref()))
     }
 
     /// The elements of `region` of the array at `path`, in the order of their bytes in the file. Uncompressed data of a mapped source are borrowed

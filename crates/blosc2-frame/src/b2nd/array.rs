@@ -109,8 +109,7 @@ impl NdArray {
     #[must_use]
     pub fn dataset(&self) -> OpenDataset<'_> {
         let dataset = OpenDataset::new(DEFAULT_NAME, self.dtype.clone(), self.shape(), self);
-        let options = ReadOptions::default().with_limits(self.frame.options().limits);
-        dataset.with_options(options).in_file(self.frame.path.as_deref())
+        dataset.within(self.frame.options().limits).in_file(self.frame.path.as_deref())
     }
 
     /// Reads the elements of `region` in C order; only the blocks that it touches are decoded, of each no more than is

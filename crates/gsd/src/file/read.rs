@@ -44,7 +44,7 @@ impl File {
             stored.read(&self.source, region, &options.limits, options.threads)
         };
         Ok(OpenDataset::new(&format!("frames/{frame}/{name}"), dtype, &shape, read)
-            .with_options(ReadOptions::default().with_limits(self.options.limits))
+            .within(self.options.limits)
             .in_file(self.path.as_deref()))
     }
 
