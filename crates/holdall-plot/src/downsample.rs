@@ -154,10 +154,8 @@ fn scaled_plane(subject: &PlotData<'_>, base: i128, block: (u64, u64), factor: f
 
 /// The axis of the dataset along which lines follow each other.
 fn slow_axis(subject: &PlotData<'_>, is_turned: bool) -> usize {
-    let mut kept =
-        subject.region.axes().iter().enumerate().filter(|(_, axis)| axis.kept == Kept::Yes).map(|(at, _)| at);
-    let first = kept.next().unwrap_or(0);
-    if is_turned { kept.next().unwrap_or(0) } else { first }
+    let kept = subject.kept_axes();
+    kept.get(usize::from(is_turned)).map_or(0, |(number, _)| *number)
 }
 
 fn index(count: u64) -> Result<usize> {
@@ -276,39 +274,20 @@ fn add_up(cell: &[f64]) -> (f64, u64, Extremes) {
 #[cfg(test)]
 #[allow(clippy::cast_possible_truncation, reason = "small numbers")]
 mod tests {
-    use container_core::Progress;
-    use container_core::container::{OpenOptions, ReadOptions};
-    use container_core::dtype::DType;
-    use container_core::format::Input;
-    use container_core::npy;
-    use container_core::region::Region;
-    use container_core::to_f64::ComplexPart;
-
     use super::*;
+    use crate::npy_data::with_plot_data;
 
     /// Such data were once reported to have no finite value.
     #[test]
     fn means_of_the_greatest_numbers_are_finite() {
         let values = [f64::MAX, f64::MAX, f64::MAX, f64::MAX, f64::NAN, 1e308, -f64::MAX, 1.0];
         let data: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-        let dtype = DType::parse("<f8").unwrap();
-        let mut file = npy::Writer::new(Vec::new(), &dtype, &[2, 4], Order::C).unwrap();
-        file.write(&data).unwrap();
-        let input = Input::bytes(Box::new(file.finish().unwrap()));
-        let container = (npy::FORMAT.open)(input, &OpenOptions::default()).unwrap();
-        let subject = PlotData {
-            container: &*container,
-            index: 0,
-            region: &Region::whole(&[2, 4]),
-            name: "",
-            part: ComplexPart::default(),
-            read: &ReadOptions::default(),
-            progress: Progress::none(),
-        };
-        let grid = plane(&subject, 0, (1, 4)).unwrap();
-        assert_eq!(grid.values, [f64::MAX, (1e308 - f64::MAX) / 3.0]);
-        assert_eq!(grid.extremes, Some((-f64::MAX, f64::MAX)));
-        assert_eq!(plane(&subject, 0, (2, 1)).unwrap().values[2..], [0.0, f64::MAX / 2.0]);
+        with_plot_data("<f8", &[2, 4], Order::C, &data, |subject| {
+            let grid = plane(subject, 0, (1, 4)).unwrap();
+            assert_eq!(grid.values, [f64::MAX, (1e308 - f64::MAX) / 3.0]);
+            assert_eq!(grid.extremes, Some((-f64::MAX, f64::MAX)));
+            assert_eq!(plane(subject, 0, (2, 1)).unwrap().values[2..], [0.0, f64::MAX / 2.0]);
+        });
     }
 
     #[test]
@@ -325,24 +304,11 @@ mod tests {
         let columns = PIECE as usize + PIECE as usize / 2 + 7;
         let value = |row: usize, column: usize| (column / 1000 + 100 * row) as u8;
         let data: Vec<u8> = (0..3 * columns).map(|at| value(at / columns, at % columns)).collect();
-        let mut file =
-            npy::Writer::new(Vec::new(), &DType::parse("|u1").unwrap(), &[3, columns as u64], Order::C)
-                .unwrap();
-        file.write(&data).unwrap();
-        let input = Input::bytes(Box::new(file.finish().unwrap()));
-        let container = (npy::FORMAT.open)(input, &OpenOptions::default()).unwrap();
-        let region = Region::whole(&[3, columns as u64]);
         for threads in [1, 2] {
-            let subject = PlotData {
-                container: &*container,
-                index: 0,
-                region: &region,
-                name: "",
-                part: ComplexPart::default(),
-                read: &ReadOptions::default().with_threads(threads),
-                progress: Progress::none(),
-            };
-            let grid = plane(&subject, 0, (2, 999_983)).unwrap();
+            let grid = with_plot_data("|u1", &[3, columns as u64], Order::C, &data, |subject| {
+                let read = subject.read.with_threads(threads);
+                plane(&PlotData { read: &read, ..*subject }, 0, (2, 999_983)).unwrap()
+            });
             assert_eq!((grid.rows, grid.columns), (2, columns.div_ceil(999_983)));
             let (low, high) = grid.extremes.unwrap();
             let all = || data.iter().copied().map(f64::from);

@@ -252,6 +252,7 @@ fn outlines(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::npy_data::with_plot_data;
 
     #[test]
     fn every_row_is_in_the_run_that_its_place_in_the_picture_names() {
@@ -315,26 +316,11 @@ mod tests {
         };
         let bytes: Vec<u8> =
             (0..count).flat_map(|_| ((0..12).map(|_| uniform()).sum::<f64>() - 6.0).to_le_bytes()).collect();
-        let dtype = container_core::dtype::DType::parse("<f8").unwrap();
-        let mut file =
-            container_core::npy::Writer::new(Vec::new(), &dtype, &[count.into()], Order::C).unwrap();
-        file.write(&bytes).unwrap();
-        let input = container_core::format::Input::bytes(Box::new(file.finish().unwrap()));
-        let container = (container_core::npy::FORMAT.open)(input, &Default::default()).unwrap();
-        let region = container_core::region::Region::whole(&[count.into()]);
-        let subject = PlotData {
-            container: &*container,
-            index: 0,
-            region: &region,
-            name: "",
-            part: container_core::to_f64::ComplexPart::default(),
-            read: &container_core::container::ReadOptions::default(),
-            progress: container_core::Progress::none(),
-        };
         let style = Style { size: Some(size), dpi, bare: true, ..Style::default() };
         let stretch = crate::Stretch::Linear;
-        let drawn =
-            crate::lines(&subject, crate::Range::Fixed((-7.0).into(), 7.0.into()), stretch, "", &style);
+        let drawn = with_plot_data("<f8", &[count.into()], Order::C, &bytes, |subject| {
+            crate::lines(subject, crate::Range::Fixed((-7.0).into(), 7.0.into()), stretch, "", &style)
+        });
         crate::raster(&drawn.unwrap().scene, &container_core::Limits::default()).unwrap()
     }
 

@@ -1,7 +1,6 @@
 //! Planes as colours.
 
 use container_core::dtype::Kind;
-use container_core::region::{AxisSelection, Kept};
 use container_core::{Error, Result};
 
 use crate::Picture;
@@ -61,14 +60,7 @@ pub fn heatmap(
     label: &str,
     style: &Style,
 ) -> Result<Picture> {
-    let kept: Vec<(usize, AxisSelection)> = subject
-        .region
-        .axes()
-        .iter()
-        .copied()
-        .enumerate()
-        .filter(|(_, axis)| axis.kept == Kept::Yes)
-        .collect();
+    let kept = subject.kept_axes();
     let [(row_axis, rows), (column_axis, columns)] = kept.as_slice() else {
         return Err(Error::usage("a heat map has two axes"));
     };
@@ -210,7 +202,10 @@ fn settled(count: u64, room: u32) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use container_core::dtype::Order;
+
     use super::*;
+    use crate::npy_data::with_plot_data;
     use crate::text_boxes::assert_apart;
 
     #[test]
@@ -236,33 +231,22 @@ mod tests {
             10 => f64::NAN,
             _ => f64::from(at % 100),
         };
-        let dtype = container_core::dtype::DType::parse("<f8").unwrap();
-        for order in [container_core::dtype::Order::C, container_core::dtype::Order::F] {
-            let mut file = container_core::npy::Writer::new(Vec::new(), &dtype, &[64, 64], order).unwrap();
-            file.write(&(0..4096).flat_map(|at| value(at).to_le_bytes()).collect::<Vec<_>>()).unwrap();
-            let input = container_core::format::Input::bytes(Box::new(file.finish().unwrap()));
-            let container = (container_core::npy::FORMAT.open)(input, &Default::default()).unwrap();
-            let region = container_core::region::Region::whole(&[64, 64]);
-            let subject = PlotData {
-                container: &*container,
-                index: 0,
-                region: &region,
-                name: "",
-                part: container_core::to_f64::ComplexPart::default(),
-                read: &container_core::container::ReadOptions::default(),
-                progress: container_core::Progress::none(),
-            };
-            let palette = Palette::by_name("viridis").unwrap();
-            let colors = Colors { range: Range::MinMax, stretch: Stretch::Linear, palette, nan: Rgba::GRID };
-            for size in [(60, 60), (1200, 1200)] {
-                let style = Style { size: Some(size), ..Style::default() };
-                let drawn = heatmap(&subject, &colors, Origin::Upper, "data", &style).unwrap();
-                assert_eq!(drawn.range.unwrap().to_string(), "-3.0,1000.0", "{size:?}");
-            }
-            let fixed = Colors { range: Range::Percentiles(0.0, 100.0), ..colors };
-            let style = Style { size: Some((60, 60)), ..Style::default() };
-            let drawn = heatmap(&subject, &fixed, Origin::Upper, "data", &style).unwrap();
-            assert_ne!(drawn.range.unwrap().to_string(), "-3.0,1000.0");
+        let bytes: Vec<u8> = (0..4096).flat_map(|at| value(at).to_le_bytes()).collect();
+        for order in [Order::C, Order::F] {
+            with_plot_data("<f8", &[64, 64], order, &bytes, |subject| {
+                let palette = Palette::by_name("viridis").unwrap();
+                let colors =
+                    Colors { range: Range::MinMax, stretch: Stretch::Linear, palette, nan: Rgba::GRID };
+                for size in [(60, 60), (1200, 1200)] {
+                    let style = Style { size: Some(size), ..Style::default() };
+                    let drawn = heatmap(subject, &colors, Origin::Upper, "data", &style).unwrap();
+                    assert_eq!(drawn.range.unwrap().to_string(), "-3.0,1000.0", "{size:?}");
+                }
+                let fixed = Colors { range: Range::Percentiles(0.0, 100.0), ..colors };
+                let style = Style { size: Some((60, 60)), ..Style::default() };
+                let drawn = heatmap(subject, &fixed, Origin::Upper, "data", &style).unwrap();
+                assert_ne!(drawn.range.unwrap().to_string(), "-3.0,1000.0");
+            });
         }
     }
 
@@ -271,46 +255,33 @@ mod tests {
     fn a_hot_pixel_does_not_take_the_colours() {
         let value = |at: u32| if at == 77 { 1e6 } else { f64::from(at * 7 % 1000) };
         for (descr, expected) in [("<f8", (4.995, 995.0)), ("<i4", (0.0, 1e6))] {
-            let dtype = container_core::dtype::DType::parse(descr).unwrap();
-            let order = container_core::dtype::Order::C;
-            let mut file = container_core::npy::Writer::new(Vec::new(), &dtype, &[100, 100], order).unwrap();
             #[allow(clippy::cast_possible_truncation)]
             let bytes: Vec<u8> = match descr {
                 "<f8" => (0..10_000).flat_map(|at| value(at).to_le_bytes()).collect(),
                 _ => (0..10_000).flat_map(|at| (value(at) as i32).to_le_bytes()).collect(),
             };
-            file.write(&bytes).unwrap();
-            let input = container_core::format::Input::bytes(Box::new(file.finish().unwrap()));
-            let container = (container_core::npy::FORMAT.open)(input, &Default::default()).unwrap();
-            let region = container_core::region::Region::whole(&[100, 100]);
-            let subject = PlotData {
-                container: &*container,
-                index: 0,
-                region: &region,
-                name: "",
-                part: container_core::to_f64::ComplexPart::default(),
-                read: &container_core::container::ReadOptions::default(),
-                progress: container_core::Progress::none(),
-            };
-            let palette = Palette::by_name("viridis").unwrap();
-            let colors = Colors { range: Range::Auto, stretch: Stretch::Linear, palette, nan: Rgba::GRID };
-            for size in [(90, 90), (1200, 1200)] {
-                let style = Style { size: Some(size), ..Style::default() };
-                let drawn = heatmap(&subject, &colors, Origin::Upper, "data", &style).unwrap();
-                let Some(Range::Fixed(low, high)) = drawn.range else { panic!("no range") };
-                let off = (low.beyond(0) - expected.0).abs() + (high.beyond(0) - expected.1).abs();
-                assert!(off < 1e-9, "{descr} {size:?}: {low} {high}");
-                let told = drawn.notes.join("\n");
-                let (shows, hint) = ("--range=0.0,1000000.0 shows all", "--range=p0.5,99.5");
-                assert_eq!(
-                    (told.contains(shows), told.contains(hint)),
-                    (descr == "<f8", descr == "<i4"),
-                    "{told}"
-                );
-            }
-            let wide = Colors { stretch: Stretch::Log, ..colors };
-            let drawn = heatmap(&subject, &wide, Origin::Upper, "data", &Style::default()).unwrap();
-            assert_eq!(drawn.range.unwrap().to_string(), "0.0,1000000.0", "{descr}");
+            with_plot_data(descr, &[100, 100], Order::C, &bytes, |subject| {
+                let palette = Palette::by_name("viridis").unwrap();
+                let colors =
+                    Colors { range: Range::Auto, stretch: Stretch::Linear, palette, nan: Rgba::GRID };
+                for size in [(90, 90), (1200, 1200)] {
+                    let style = Style { size: Some(size), ..Style::default() };
+                    let drawn = heatmap(subject, &colors, Origin::Upper, "data", &style).unwrap();
+                    let Some(Range::Fixed(low, high)) = drawn.range else { panic!("no range") };
+                    let off = (low.beyond(0) - expected.0).abs() + (high.beyond(0) - expected.1).abs();
+                    assert!(off < 1e-9, "{descr} {size:?}: {low} {high}");
+                    let told = drawn.notes.join("\n");
+                    let (shows, hint) = ("--range=0.0,1000000.0 shows all", "--range=p0.5,99.5");
+                    assert_eq!(
+                        (told.contains(shows), told.contains(hint)),
+                        (descr == "<f8", descr == "<i4"),
+                        "{told}"
+                    );
+                }
+                let wide = Colors { stretch: Stretch::Log, ..colors };
+                let drawn = heatmap(subject, &wide, Origin::Upper, "data", &Style::default()).unwrap();
+                assert_eq!(drawn.range.unwrap().to_string(), "0.0,1000000.0", "{descr}");
+            });
         }
     }
 
@@ -329,49 +300,43 @@ mod tests {
                 _ => (0..4096_i64).flat_map(|at| ((1 << 60) + at).to_le_bytes()).collect(),
             };
             let descr = if dtype == "float" { "<f8" } else { "<i8" };
-            let dtype = container_core::dtype::DType::parse(descr).unwrap();
-            let order = container_core::dtype::Order::C;
-            let mut file = container_core::npy::Writer::new(Vec::new(), &dtype, &[64, 64], order).unwrap();
-            file.write(&bytes).unwrap();
-            let input = container_core::format::Input::bytes(Box::new(file.finish().unwrap()));
-            let container = (container_core::npy::FORMAT.open)(input, &Default::default()).unwrap();
-            let region = container_core::region::Region::whole(&[64, 64]);
-            let subject = PlotData {
-                container: &*container,
-                index: 0,
-                region: &region,
-                name: "",
-                part: container_core::to_f64::ComplexPart::default(),
-                read: &container_core::container::ReadOptions::default(),
-                progress: container_core::Progress::none(),
-            };
-            let sizes =
-                [(16, 16), (50, 50), (100, 100), (150, 150), (200, 200), (300, 300), (400, 120), (120, 400)];
-            let fine = [(150, 400), (400, 120), (700, 120), (600, 600)];
-            for ((width, height), dpi) in
-                sizes.map(|size| (size, 100)).into_iter().chain(fine.map(|size| (size, 200)))
-            {
-                for stretch in Stretch::ALL {
-                    let palette = Palette::by_name("viridis").unwrap();
-                    let colors = Colors { range: Range::MinMax, stretch, palette, nan: Rgba::GRID };
-                    let title = Some("small.npy::data".to_owned());
-                    let style = Style { size: Some((width, height)), title, dpi, ..Style::default() };
-                    let drawn = heatmap(&subject, &colors, Origin::Upper, "data", &style).unwrap();
-                    let what = format!("{width} x {height}, {dpi}, {descr}, {stretch:?}");
-                    // The data are the first item after the sheet.
-                    let Item::Image { rect, .. } = &drawn.scene.items[1] else { panic!("no image") };
-                    assert_apart(&drawn.scene, *rect, &what);
-                    let least = f64::from(width.min(height));
-                    assert!(rect.w >= 0.2 * least && rect.h >= 0.2 * least, "{what}: {rect:?}");
-                    assert_eq!(
-                        drawn.notes.iter().any(|note| note.starts_with("left out")),
-                        width.min(height) < 4 * dpi,
-                        "{what}"
-                    );
-                    let raster = crate::raster(&drawn.scene, &limits).unwrap();
-                    assert_eq!((raster.width, raster.height), (width, height));
+            with_plot_data(descr, &[64, 64], Order::C, &bytes, |subject| {
+                let sizes = [
+                    (16, 16),
+                    (50, 50),
+                    (100, 100),
+                    (150, 150),
+                    (200, 200),
+                    (300, 300),
+                    (400, 120),
+                    (120, 400),
+                ];
+                let fine = [(150, 400), (400, 120), (700, 120), (600, 600)];
+                for ((width, height), dpi) in
+                    sizes.map(|size| (size, 100)).into_iter().chain(fine.map(|size| (size, 200)))
+                {
+                    for stretch in Stretch::ALL {
+                        let palette = Palette::by_name("viridis").unwrap();
+                        let colors = Colors { range: Range::MinMax, stretch, palette, nan: Rgba::GRID };
+                        let title = Some("small.npy::data".to_owned());
+                        let style = Style { size: Some((width, height)), title, dpi, ..Style::default() };
+                        let drawn = heatmap(subject, &colors, Origin::Upper, "data", &style).unwrap();
+                        let what = format!("{width} x {height}, {dpi}, {descr}, {stretch:?}");
+                        // The data are the first item after the sheet.
+                        let Item::Image { rect, .. } = &drawn.scene.items[1] else { panic!("no image") };
+                        assert_apart(&drawn.scene, *rect, &what);
+                        let least = f64::from(width.min(height));
+                        assert!(rect.w >= 0.2 * least && rect.h >= 0.2 * least, "{what}: {rect:?}");
+                        assert_eq!(
+                            drawn.notes.iter().any(|note| note.starts_with("left out")),
+                            width.min(height) < 4 * dpi,
+                            "{what}"
+                        );
+                        let raster = crate::raster(&drawn.scene, &limits).unwrap();
+                        assert_eq!((raster.width, raster.height), (width, height));
+                    }
                 }
-            }
+            });
         }
     }
 }

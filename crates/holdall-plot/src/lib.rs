@@ -22,6 +22,8 @@ mod integer_base;
 mod layout;
 mod legend;
 mod lines;
+#[cfg(test)]
+mod npy_data;
 mod number_format;
 mod palette;
 mod particles;

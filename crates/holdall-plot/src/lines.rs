@@ -30,14 +30,7 @@ pub fn lines(
     label: &str,
     style: &Style,
 ) -> Result<Picture> {
-    let kept: Vec<(usize, AxisSelection)> = subject
-        .region
-        .axes()
-        .iter()
-        .copied()
-        .enumerate()
-        .filter(|(_, axis)| axis.kept == Kept::Yes)
-        .collect();
+    let kept = subject.kept_axes();
     let (number, rows, columns) = match kept.as_slice() {
         [] => (0, AxisSelection { start: 0, step: 1, count: 1, kept: Kept::Yes }, 1),
         [(number, rows)] => (*number, *rows, 1),

@@ -2,7 +2,7 @@
 
 use container_core::container::Container;
 use container_core::dtype::{Kind, Order, Scalar};
-use container_core::region::{AxisSelection, Kept, Region};
+use container_core::region::{AxisSelection, Region};
 use container_core::{Error, Result};
 
 use crate::Picture;
@@ -47,14 +47,7 @@ pub fn rgb(
     nan: Rgba,
     style: &Style,
 ) -> Result<Option<Picture>> {
-    let kept: Vec<(usize, AxisSelection)> = subject
-        .region
-        .axes()
-        .iter()
-        .copied()
-        .enumerate()
-        .filter(|(_, axis)| axis.kept == Kept::Yes)
-        .collect();
+    let kept = subject.kept_axes();
     let wrong = || {
         Error::usage(format!(
             "a colour picture has the shape (H, W, 3) or (H, W, 4), not {:?}",
@@ -233,14 +226,8 @@ impl Default for Part {
 
 #[cfg(test)]
 mod tests {
-    use container_core::Progress;
-    use container_core::container::ReadOptions;
-    use container_core::dtype::DType;
-    use container_core::format::Input;
-    use container_core::npy;
-    use container_core::to_f64::ComplexPart;
-
     use super::*;
+    use crate::npy_data::with_plot_data;
 
     fn drawn(
         descr: &str,
@@ -249,24 +236,11 @@ mod tests {
         is_asked: bool,
         size: Option<(u32, u32)>,
     ) -> Option<(Pixels, Vec<String>)> {
-        let dtype = DType::parse(descr).unwrap();
-        let mut file = npy::Writer::new(Vec::new(), &dtype, shape, Order::C).unwrap();
-        file.write(bytes).unwrap();
-        let input = Input::bytes(Box::new(file.finish().unwrap()));
-        let container = (npy::FORMAT.open)(input, &Default::default()).unwrap();
-        let region = Region::whole(shape);
-        assert!(is_colored(&*container, 0, &region).unwrap());
-        let subject = PlotData {
-            container: &*container,
-            index: 0,
-            region: &region,
-            name: "",
-            part: ComplexPart::default(),
-            read: &ReadOptions::default(),
-            progress: Progress::none(),
-        };
         let style = Style { size, bare: size.is_some(), ..Style::default() };
-        let picture = rgb(&subject, is_asked, Origin::Upper, Rgba(1, 2, 3, 255), &style).unwrap()?;
+        let picture = with_plot_data(descr, shape, Order::C, bytes, |subject| {
+            assert!(is_colored(subject.container, 0, subject.region).unwrap());
+            rgb(subject, is_asked, Origin::Upper, Rgba(1, 2, 3, 255), &style).unwrap()
+        })?;
         let image = picture.scene.items.iter().find_map(|item| match item {
             Item::Image { pixels, .. } => Some(pixels.clone()),
             _ => None,

@@ -29,6 +29,12 @@ pub struct PlotData<'a> {
 }
 
 impl PlotData<'_> {
+    /// The axes that the region keeps, each with its number in the dataset.
+    pub(crate) fn kept_axes(&self) -> Vec<(usize, AxisSelection)> {
+        let axes = self.region.axes().iter().copied().enumerate();
+        axes.filter(|(_, axis)| axis.kept == Kept::Yes).collect()
+    }
+
     /// The scalar type of the elements.
     pub(crate) fn scalar(&self) -> Result<Scalar> {
         let dataset = self.container.require(self.index)?;
