@@ -74,6 +74,13 @@ pub fn step_for_other(path: &Path) -> Option<String> {
     step(path)
 }
 
+/// The error for a directory in the place of a new file, such as `example`.
+#[must_use]
+pub fn directory_as_target(path: &Path, example: &str) -> Error {
+    let step = format!("the name of a new file, with its extension: {}", path.join(example).display());
+    Error::usage("is a directory, and the name of a new file is needed").with_hint(step)
+}
+
 /// The error for a target whose format is unknown, or not written.
 fn no_target_format(path: &Path, extension: &str, to: Option<&str>, further: Formats) -> Error {
     let words = || targets(further).flat_map(|format| format.extensions.iter().copied().chain([format.name]));
@@ -91,9 +98,7 @@ fn no_target_format(path: &Path, extension: &str, to: Option<&str>, further: For
         }
         None if is_stream(path) => ("standard output does not show the format".to_owned(), None),
         None if path.is_dir() => {
-            let inside = path.join("NEW.asdf");
-            let step = format!("the name of a new file, with its extension: {}", inside.display());
-            ("is a directory, and the name of a new file is needed".to_owned(), Some(step))
+            return directory_as_target(path, "NEW.asdf").with_subject(path.display().to_string());
         }
         None if extension.is_empty() => {
             ("the name has no extension, which shows the format".to_owned(), None)

@@ -111,10 +111,7 @@ fn format_word() -> impl TypedValueParser<Value = ExportFormat> {
 fn by_name_of(path: &Path, formats: Formats) -> container_core::Result<ExportFormat> {
     ExportFormat::for_path(path).ok_or_else(|| {
         if path.is_dir() {
-            let inside = path.join("NEW.csv");
-            let error = Error::usage("is a directory, and the name of a new file is needed");
-            return error
-                .with_hint(format!("the name of a new file, with its extension: {}", inside.display()));
+            return holdall::formats::directory_as_target(path, "NEW.csv");
         }
         let error = Error::usage("the name of the target does not show the format");
         let words = || format!("--format {}", ExportFormat::ALL.map(ExportFormat::name).join(", "));

@@ -6,7 +6,7 @@ use container_core::region::Region;
 use container_core::{Error, Value};
 
 use super::pattern::Several;
-use super::{Address, MAX_SEARCHED, find, last_group, typed};
+use super::{Address, MAX_SEARCHED, find, last_group, place, pointer, typed};
 use crate::nearest::{did_you_mean, nearest};
 use crate::verify::first_damage;
 
@@ -115,15 +115,14 @@ fn field(path: &str, container: &dyn Container) -> Option<String> {
 /// The hint for a path of metadata.
 fn metadata(path: &str, container: &dyn Container) -> Option<String> {
     let meta = container.meta().ok()?;
-    let pointer = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
+    let pointer = pointer(path);
     let found = meta.pointer(&pointer)?;
     let kind = match found {
         Value::Map(_) => "a mapping of the metadata",
         Value::List(_) => "a list of the metadata",
         _ => "a value of the metadata",
     };
-    let bare = pointer.strip_prefix('/').unwrap_or(path);
-    Some(format!("holdall meta FILE {bare}: this is {kind}, not an array"))
+    Some(format!("holdall meta FILE {}: this is {kind}, not an array", place(&pointer)))
 }
 
 /// The question whether a similar path is meant: of the listed datasets, else of the others. Of a chunk within a frame, that frame's come first.
@@ -138,7 +137,7 @@ fn suggestion(path: &str, container: &dyn Container) -> Option<String> {
     });
     let all = || all_datasets(container).map(|(_, dataset)| dataset.into_owned().path);
     let parts = container.dataset_count().saturating_sub(listed);
-    let count = if listed == 0 { container.dataset_count() } else { listed };
+    let count = shown_count(container);
     let among_listed = did_you_mean(path, (0..listed).filter_map(path_of), count);
     let among_parts =
         || (1..=MAX_SEARCHED).contains(&parts).then(|| did_you_mean(path, all(), count)).flatten();
@@ -161,11 +160,15 @@ fn hidden(container: &dyn Container) -> Option<Error> {
 
 /// The paths of the listed datasets, or of all where none is listed; the first few of many.
 pub(super) fn names(container: &dyn Container) -> String {
-    let count = match container.listed_count() {
+    listed(container, 0..shown_count(container), MAX_LISTED)
+}
+
+/// The number of the listed datasets, or of all where none is listed.
+fn shown_count(container: &dyn Container) -> usize {
+    match container.listed_count() {
         0 => container.dataset_count(),
         listed => listed,
-    };
-    listed(container, 0..count, MAX_LISTED)
+    }
 }
 
 /// The paths of datasets, the first `most` of them, and the number of the others.
