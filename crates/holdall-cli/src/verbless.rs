@@ -6,26 +6,29 @@ use std::path::is_separator;
 use clap::error::{ContextKind, ContextValue};
 use holdall::address::{Address, is_url};
 
-/// Options of the command that take the next argument as their value.
-const WITH_VALUE: [&str; 2] = ["--color", "--limit-memory"];
-
 /// The arguments with `info` as the verb, if they have none and begin with a file.
 pub fn with_verb(mut arguments: Vec<OsString>, command: &clap::Command) -> Vec<OsString> {
-    if first_word(&arguments).is_some_and(|word| !is_verb(word, command) && names_file(word)) {
+    if first_word(&arguments, command).is_some_and(|word| !is_verb(word, command) && names_file(word)) {
         arguments.insert(1, "info".into());
     }
     arguments
 }
 
 /// The first argument that is not an option; `None` where help or the version is asked for before it.
-fn first_word(arguments: &[OsString]) -> Option<&OsStr> {
+fn first_word<'a>(arguments: &'a [OsString], command: &clap::Command) -> Option<&'a OsStr> {
+    let takes_value = |option: &str| {
+        let of_command = command
+            .get_arguments()
+            .find(|argument| option.strip_prefix("--").is_some_and(|name| argument.get_long() == Some(name)));
+        of_command.is_some_and(|argument| argument.get_action().takes_values())
+    };
     let mut rest = arguments.iter().skip(1);
     while let Some(argument) = rest.next() {
         let text = argument.to_string_lossy();
         match &*text {
             "--" => return rest.next().map(OsString::as_os_str),
             "-h" | "--help" | "-V" | "--version" => return None,
-            option if WITH_VALUE.contains(&option) => {
+            option if takes_value(option) => {
                 rest.next();
             }
             option if option.starts_with('-') && option.len() > 1 => {}

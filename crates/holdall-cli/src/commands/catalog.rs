@@ -140,8 +140,8 @@ impl Args {
     /// Whether every argument is there; reports those that are not. A mistyped folder must not take the rows of its files.
     fn are_there(&self, console: &mut Console) -> bool {
         let mut are_there = true;
-        for path in self.files.iter().filter(|path| is_gone(path)) {
-            if let Err(error) = path.symlink_metadata() {
+        for path in &self.files {
+            if let Some(error) = gone(path) {
                 console.fail(&Failure { subject: Some(shown(path)), error: error.into() });
                 are_there = false;
             }
@@ -210,7 +210,7 @@ impl Work<'_> {
                 }
             };
             if let Some(error) = described.error
-                && is_gone(&file.path)
+                && gone(&file.path).is_some()
             {
                 console.fail(&Failure { subject: Some(shown(&file.path)), error });
                 return Ok(());
@@ -268,8 +268,8 @@ impl Work<'_> {
     }
 }
 
-/// True where there is no file, and no link that leads nowhere.
-fn is_gone(path: &Path) -> bool {
-    let is_absent = |error: std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
-    !is_url(path) && path.symlink_metadata().is_err_and(is_absent)
+/// The error of a path at which there is no file, nor a link to a missing one.
+fn gone(path: &Path) -> Option<std::io::Error> {
+    let error = if is_url(path) { None } else { path.symlink_metadata().err() };
+    error.filter(|error| error.kind() == std::io::ErrorKind::NotFound)
 }

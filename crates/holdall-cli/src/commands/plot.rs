@@ -94,7 +94,7 @@ pub struct Args {
     #[arg(long)]
     lines: bool,
 
-    /// Where axes are cut, several with commas
+    /// Index at which an axis is cut, several with commas
     ///
     /// AXIS=INDEX; axes count from 0 in what is selected.
     #[arg(long, value_name = "AXIS=INDEX", value_delimiter = ',', value_parser = options::slice)]
