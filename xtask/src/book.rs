@@ -5,10 +5,11 @@ mod staged;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 
+use crate::links::joined;
 use crate::repo::Repo;
 use crate::step::Step;
 use crate::tools::installed;
@@ -28,7 +29,7 @@ pub(crate) fn book(repo: &Repo, args: &[String]) -> Result<Outcome> {
     let files = files_below(&site)?;
     let mut pages = BTreeMap::new();
     for file in files.iter().filter(|file| is_page(file)) {
-        let text = fs::read_to_string(site.join(file)).with_context(|| file.display().to_string())?;
+        let text = fs::read_to_string(site.join(file)).with_context(|| file.clone())?;
         pages.insert(file.clone(), Page::parse(&text));
     }
     let problems = problems(&files, &pages);
@@ -42,13 +43,12 @@ pub(crate) fn book(repo: &Repo, args: &[String]) -> Result<Outcome> {
 }
 
 /// Pages that a reader opens. `print.html` repeats all, `toc.html` and `404.html` are parts of others.
-fn is_page(file: &Path) -> bool {
-    let name = file.to_str().unwrap_or_default();
+fn is_page(name: &str) -> bool {
     name.ends_with(".html") && !["print.html", "toc.html", "404.html"].contains(&name)
 }
 
 /// Links to files of the site that are absent, and to names that a page lacks.
-fn problems(files: &BTreeSet<PathBuf>, pages: &BTreeMap<PathBuf, Page>) -> Vec<String> {
+fn problems(files: &BTreeSet<String>, pages: &BTreeMap<String, Page>) -> Vec<String> {
     let mut problems = Vec::new();
     for (file, page) in pages {
         for link in page.links.iter().filter(|link| is_of_site(link)) {
@@ -65,7 +65,7 @@ fn problems(files: &BTreeSet<PathBuf>, pages: &BTreeMap<PathBuf, Page>) -> Vec<S
                     _ => continue,
                 },
             };
-            problems.push(format!("{}: {link}: {missing}", file.display()));
+            problems.push(format!("{file}: {link}: {missing}"));
         }
     }
     problems
@@ -77,26 +77,15 @@ fn is_of_site(link: &str) -> bool {
     !scheme.contains(':') && !link.starts_with("//")
 }
 
-/// `path` from the folder of `page`, or `None` outside of the site.
-fn joined(page: &Path, path: &str) -> Option<PathBuf> {
-    let mut parts: Vec<&str> = page.parent()?.to_str()?.split('/').filter(|part| !part.is_empty()).collect();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => drop(parts.pop()?),
-            part => parts.push(part),
-        }
-    }
-    Some(parts.iter().collect())
-}
-
-fn files_below(folder: &Path) -> Result<BTreeSet<PathBuf>> {
+fn files_below(folder: &Path) -> Result<BTreeSet<String>> {
     let mut files = BTreeSet::new();
-    let mut folders = vec![PathBuf::new()];
+    let mut folders = vec![String::new()];
     while let Some(below) = folders.pop() {
         for entry in fs::read_dir(folder.join(&below)).context("the folder of the book")? {
             let entry = entry?;
-            let path = below.join(entry.file_name());
+            let name =
+                entry.file_name().into_string().ok().context("a name in the book that is not UTF-8")?;
+            let path = if below.is_empty() { name } else { format!("{below}/{name}") };
             if entry.file_type()?.is_dir() {
                 folders.push(path);
             } else {
@@ -113,7 +102,7 @@ mod tests {
 
     #[test]
     fn links_without_targets_are_found() {
-        let files = ["index.html", "a/b.html", "x.png"].map(PathBuf::from).into();
+        let files = ["index.html", "a/b.html", "x.png"].map(str::to_owned).into();
         let page = |text: &str| Page::parse(text);
         let pages = [
             (
@@ -127,7 +116,7 @@ mod tests {
                 ),
             ),
         ];
-        let pages = pages.map(|(name, page)| (PathBuf::from(name), page)).into();
+        let pages = pages.map(|(name, page)| (name.to_owned(), page)).into();
         assert_eq!(
             problems(&files, &pages),
             [

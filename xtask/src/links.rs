@@ -70,7 +70,7 @@ fn rust_item(page: &str, target: &str) -> bool {
 }
 
 /// `target` as seen from `page`, relative to the root; `None` where it leads out.
-fn joined(page: &str, target: &str) -> Option<String> {
+pub(crate) fn joined(page: &str, target: &str) -> Option<String> {
     let mut parts: Vec<&str> = page.split('/').collect();
     parts.pop();
     for part in target.split('/') {
