@@ -32,6 +32,9 @@ mod places;
 mod plot;
 mod plot_kinds;
 mod plugins;
+#[cfg(target_os = "linux")]
+#[path = "../common/pseudo_terminal.rs"]
+mod pseudo_terminal;
 mod remote;
 mod samples;
 mod serve;

@@ -14,45 +14,19 @@ fn colours_are_limited_to_terminals_by_default() {
 
 #[cfg(target_os = "linux")]
 mod pseudo {
-    use std::fs::File;
     use std::io::Read;
-    use std::os::fd::OwnedFd;
     use std::path::Path;
     use std::process::{Command, Stdio};
 
-    use rustix::fs::{Mode, OFlags};
-    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-
+    use crate::pseudo_terminal::{pseudo_terminal, shown as shown_by};
     use crate::support::{Run, files, floats, holdall, rawarray, run};
-
-    /// The two ends of a terminal.
-    fn pseudo_terminal() -> (OwnedFd, File) {
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-        grantpt(&master).unwrap();
-        unlockpt(&master).unwrap();
-        let name = ptsname(&master, Vec::new()).unwrap();
-        let slave: OwnedFd = rustix::fs::open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
-        (slave, File::from(master))
-    }
 
     /// Runs with standard output and standard error on a pseudo-terminal, and gives what it showed.
     fn shown(directory: &Path, args: &[&str], change: impl Fn(&mut Command)) -> String {
-        let (slave, mut master) = pseudo_terminal();
         let mut command = holdall(directory);
         command.args(args).env("TERM", "xterm").env_remove("CI");
         change(&mut command);
-        command.stdout(Stdio::from(slave.try_clone().unwrap())).stderr(Stdio::from(slave));
-        let mut child = command.spawn().unwrap();
-        // Its copies of the slave end must go, or the master never reads an end.
-        drop(command);
-        let mut text = Vec::new();
-        let mut piece = [0; 4096];
-        // The master reads an error, not an end, once the child is gone.
-        while let Ok(len @ 1..) = master.read(&mut piece) {
-            text.extend(&piece[..len]);
-        }
-        child.wait().unwrap();
-        String::from_utf8(text).unwrap().replace("\r\n", "\n")
+        shown_by(&mut command)
     }
 
     #[test]

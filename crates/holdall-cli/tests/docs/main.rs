@@ -3,9 +3,11 @@
 //! `cargo xtask docs` writes answers and reference anew.
 
 mod commands_in_text;
+mod gallery;
 #[cfg(target_os = "linux")]
 mod page;
 #[cfg(target_os = "linux")]
+#[path = "../common/pseudo_terminal.rs"]
 mod pseudo_terminal;
 #[cfg(target_os = "linux")]
 mod sessions;
@@ -82,14 +84,18 @@ fn reference_page() -> String {
     page
 }
 
+/// The command, started by another program where this machine cannot.
+fn holdall() -> Command {
+    let program = env!("CARGO_BIN_EXE_holdall");
+    let Some(runner) = env::var_os(RUNNER) else { return Command::new(program) };
+    let mut command = Command::new(runner);
+    command.arg(program);
+    command
+}
+
 /// As on a terminal of 100 columns.
 fn help(args: &[&str]) -> String {
-    let program = env!("CARGO_BIN_EXE_holdall");
-    let mut command = Command::new(env::var_os(RUNNER).unwrap_or_else(|| program.into()));
-    if env::var_os(RUNNER).is_some() {
-        command.arg(program);
-    }
-    let output = command.args(args).env("COLUMNS", "100").output().expect("holdall runs");
+    let output = holdall().args(args).env("COLUMNS", "100").output().expect("holdall runs");
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).expect("text").replace(".exe", "");
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();

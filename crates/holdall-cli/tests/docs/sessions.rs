@@ -22,7 +22,7 @@ const IN_SAMPLES: &str = "<!-- typed in the folder of `holdall samples` -->";
 #[test]
 fn sessions() {
     let root = repository();
-    // The gallery's commands are run with its pictures, by the test `pictures`.
+    // The gallery's commands are run with its pictures, by the test of the gallery.
     let pages: Vec<PathBuf> =
         page_files(&root).into_iter().filter(|page| !page.ends_with("gallery.md")).collect();
     let of_page = |page: &PathBuf| {

@@ -3,22 +3,12 @@
 //! `cargo xtask docs` writes them anew.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::{env, fs};
+use std::fs;
 
-/// Variable that selects whether generated files are written or compared; without it they are compared.
-const GOLDENS: &str = "HOLDALL_GOLDENS";
-
-/// Program that starts the command where this machine cannot: see `cargo xtask cross`.
-const RUNNER: &str = "HOLDALL_RUNNER";
+use crate::{holdall, repository, writes_goldens};
 
 /// Largest picture in bytes: a page has a dozen.
 const MAX_LEN: usize = 60 << 10;
-
-fn docs() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
-}
 
 /// The commands in blocks of `sh`.
 fn commands(page: &str) -> Vec<Vec<&str>> {
@@ -37,7 +27,7 @@ fn commands(page: &str) -> Vec<Vec<&str>> {
 
 #[test]
 fn pictures_of_the_gallery_are_drawn_by_their_commands() {
-    let docs = docs();
+    let docs = repository().join("docs");
     let page = fs::read_to_string(docs.join("gallery.md")).expect("docs/gallery.md");
     let desk = tempfile::tempdir().expect("a folder");
     for entry in fs::read_dir(docs.join("pictures/data")).expect("docs/pictures/data") {
@@ -54,18 +44,13 @@ fn pictures_of_the_gallery_are_drawn_by_their_commands() {
         assert_eq!((*program, *verb), ("holdall", "plot"), "{words:?}");
         assert!(page.contains(&format!("](pictures/{name})")), "the page does not show {name}");
         assert!(name.starts_with("plot-") && drawn.insert((*name).to_owned()), "{name}");
-        let own = env!("CARGO_BIN_EXE_holdall");
-        let mut command = Command::new(env::var_os(RUNNER).unwrap_or_else(|| own.into()));
-        if env::var_os(RUNNER).is_some() {
-            command.arg(own);
-        }
-        let done = command.current_dir(&desk).arg(verb).args(args).args(["-o", name]).output();
+        let done = holdall().current_dir(&desk).arg(verb).args(args).args(["-o", name]).output();
         let done = done.expect("holdall runs");
         assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
         let made = fs::read(desk.path().join(name)).expect("the picture");
         assert!(made.len() <= MAX_LEN, "{name} has {} bytes", made.len());
         let path = docs.join("pictures").join(name);
-        if env::var_os(GOLDENS).is_some_and(|how| how == "write") {
+        if writes_goldens() {
             fs::write(&path, made).expect("docs/pictures can be written");
         } else {
             let there = fs::read(&path).unwrap_or_default();
