@@ -12,16 +12,18 @@ use anyhow::{Context as _, Result, bail};
 use crate::links::joined;
 use crate::repo::Repo;
 use crate::step::Step;
-use crate::tools::installed;
+use crate::tools::installed_with;
 use crate::{Outcome, flags};
 use html::Page;
 
 const MDBOOK_VERSION: &str = "0.5.4";
+/// The default ones serve and watch pages too: half of a build.
+const MDBOOK_FEATURES: [&str; 3] = ["--no-default-features", "--features", "search"];
 
 /// Builds `target/book`, and fails where a link inside it has no target.
 pub(crate) fn book(repo: &Repo, args: &[String]) -> Result<Outcome> {
     flags(args, [])?;
-    let tools = installed(repo, "mdbook", MDBOOK_VERSION)?;
+    let tools = installed_with(repo, "mdbook", MDBOOK_VERSION, &MDBOOK_FEATURES)?;
     let site = repo.target()?.join("book");
     let pages = repo.target()?.join("book-pages");
     staged::stage(repo, &pages)?;

@@ -36,11 +36,16 @@ pub(crate) fn deny(repo: &Repo, args: &[String]) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The folder with the binary of `tool`, installed there now if it is neither there nor on PATH.
+/// The folder with the binary of `tool`, installed there now, with default features, if it is neither there nor on PATH.
 ///
 /// # Errors
 /// [`Missing`] when it cannot be installed.
 pub(crate) fn installed(repo: &Repo, tool: &str, version: &str) -> Result<PathBuf> {
+    installed_with(repo, tool, version, &[])
+}
+
+/// As [`installed`], with arguments of `cargo install` that select features.
+pub(crate) fn installed_with(repo: &Repo, tool: &str, version: &str, features: &[&str]) -> Result<PathBuf> {
     let root = repo.target()?.join("tools");
     let bin = root.join("bin");
     let program = format!("{tool}{}", env::consts::EXE_SUFFIX);
@@ -52,6 +57,7 @@ pub(crate) fn installed(repo: &Repo, tool: &str, version: &str) -> Result<PathBu
     Step::cargo(repo)
         .args(["install", "--quiet", "--locked", &format!("{tool}@{version}"), "--root"])
         .arg(&root)
+        .args(features)
         // A tool that runs for seconds is not worth minutes of optimisation and linking.
         .env("CARGO_PROFILE_RELEASE_LTO", "off")
         .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
