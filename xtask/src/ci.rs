@@ -48,8 +48,8 @@ const STEPS: &[(&str, &[&str], In, Runs)] = &[
     ("web", &["--test"], In::Full, Runs::Before("consumers")),
     ("test", &["--release"], In::Full, Runs::Alone),
     ("consumers", &[], In::Full, Runs::Alone),
+    ("doc", &[], In::Full, Runs::Before(END)),
     ("wheel", &[], In::Both, Runs::Alone),
-    ("doc", &[], In::Full, Runs::Alone),
 ];
 
 const END: &str = "the end";
