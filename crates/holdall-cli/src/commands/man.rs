@@ -17,6 +17,7 @@ mod sections;
 
 /// Write manual pages: one to standard output, or all into a directory
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("force", |force| force.requires("output").conflicts_with("verb")))]
 #[command(after_help = "\
 Examples:
   holdall man | man -l -
@@ -65,7 +66,8 @@ fn pages(formats: Formats) -> Vec<Page> {
     std::iter::once(command).chain(verbs).map(page).collect()
 }
 
-fn page(command: clap::Command) -> Page {
+fn page(mut command: clap::Command) -> Page {
+    let synopsis = synopsis(&command.render_usage().to_string());
     let source = format!("holdall {}", env!("CARGO_PKG_VERSION"));
     let help = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
     let verbs = command.get_subcommands().filter(|verb| !verb.is_hide_set());
@@ -78,9 +80,26 @@ fn page(command: clap::Command) -> Page {
     let text = String::from_utf8_lossy(&text);
     // The generator leaves out the empty date, which makes the source one.
     let title = format!("1  {source:?} ");
-    let mut text = text.replacen(&title, &format!("1 \"\" {source:?} "), 1).into_bytes();
+    let text = text.replacen(&title, &format!("1 \"\" {source:?} "), 1);
+    let mut text = with_synopsis(&text, &synopsis).into_bytes();
     text.extend_from_slice(sections::after_options(&verb, &verbs, &help).as_bytes());
     Page { name: man.get_filename(), text }
+}
+
+/// The usage line of the help as a line of a page, the program's name and the verb in bold.
+fn synopsis(usage: &str) -> String {
+    let usage = usage.trim_start_matches("Usage: ").trim().replace('-', "\\-");
+    let end = usage.find(" [").into_iter().chain(usage.find(" <")).min().unwrap_or(usage.len());
+    let (name, rest) = usage.split_at(end);
+    format!("\\fB{name}\\fR{rest}\n")
+}
+
+/// A page with another synopsis: the generator lists every option there, without its value.
+fn with_synopsis(page: &str, synopsis: &str) -> String {
+    const HEADING: &str = ".SH SYNOPSIS\n";
+    let Some((before, rest)) = page.split_once(HEADING) else { return page.to_owned() };
+    let after = rest.find(".SH ").and_then(|at| rest.get(at..)).unwrap_or_default();
+    [before, HEADING, synopsis, after].concat()
 }
 
 /// All pages or none that is not whole. Refuses before writing where one is in the way.
@@ -123,6 +142,9 @@ mod tests {
                 .fold(text, |text, (escape, c)| text.replace(escape, c));
             assert!(text.contains(example), "{name}: {example}");
         }
+        let synopsis = ".SH SYNOPSIS\n\\fBholdall ls\\fR [OPTIONS] <FILE>...\n.SH DESCRIPTION\n";
+        let ls = pages.iter().find(|page| page.name == "holdall-ls.1").unwrap();
+        assert!(String::from_utf8_lossy(&ls.text).contains(synopsis));
         let front = String::from_utf8(pages[0].text.clone()).unwrap().replace("\\-", "-");
         for verb in command.get_subcommands() {
             assert!(front.contains(&format!("holdall-{}(1)", verb.get_name())), "{}", verb.get_name());
