@@ -29,6 +29,7 @@ use crate::options::{DigestsArgs, ForceArgs, JobsArgs, OpenAnywhereArgs, address
 use crate::output::{Console, printable, to_stderr};
 use crate::progress::{ProgressReporter, ShowProgress};
 
+mod idle_options;
 mod options;
 mod particles;
 mod picture_file;
@@ -36,6 +37,7 @@ mod recipe;
 mod rgb;
 mod terminal;
 
+use idle_options::PictureOf;
 use options::Size;
 use picture_file::PictureFile;
 use recipe::Recipe;
@@ -128,15 +130,15 @@ pub struct Args {
     #[arg(long, value_name = "NAME")]
     cmap: Option<String>,
 
-    /// Colour of what is not finite
-    #[arg(long, value_name = "#RRGGBB", default_value = "#c8c8c8", value_parser = options::color)]
-    nan: Rgba,
+    /// Colour of what is not finite [default: #c8c8c8]
+    #[arg(long, value_name = "#RRGGBB", value_parser = options::color)]
+    nan: Option<Rgba>,
 
-    /// First value's corner
+    /// First value's corner [default: upper]
     ///
-    /// Of a heat map.
-    #[arg(long, value_name = "CORNER", default_value = "upper", value_parser = options::origin())]
-    origin: Origin,
+    /// Of a heat map or a colour picture.
+    #[arg(long, value_name = "CORNER", value_parser = options::origin())]
+    origin: Option<Origin>,
 
     /// Colour particles by this field instead of their type
     ///
@@ -453,6 +455,11 @@ impl Args {
         let range = self.range.unwrap_or_default();
         let stretch = self.stretch.unwrap_or_default();
         let is_heat_map = !self.hist && !self.lines && !is_table && shape.len() == 2;
+        self.refuse_idle(match () {
+            () if self.hist => PictureOf::Counts,
+            () if is_heat_map => PictureOf::Plane,
+            () => PictureOf::Lines,
+        })?;
         let colors = self.colors(is_phase)?;
         let picture = if self.hist {
             recipe.flag("--hist");
@@ -461,7 +468,7 @@ impl Args {
             if is_plane {
                 recipe.add("--as", "heatmap");
             }
-            heatmap(&subject, &colors, self.origin, &label, &style)?
+            heatmap(&subject, &colors, self.origin.unwrap_or_default(), &label, &style)?
         } else {
             recipe.flag("--lines");
             lines(&subject, range, stretch, &label, &style)?
@@ -471,7 +478,7 @@ impl Args {
         }
         if is_heat_map {
             self.add_colors(&mut recipe, is_phase);
-            recipe.add("--origin", options::origin_name(self.origin));
+            recipe.add("--origin", options::origin_name(self.origin.unwrap_or_default()));
         }
         self.finish(recipe, Some(stretch), picture, title).map(|drawn| Drawn { left_out, ..drawn })
     }
@@ -483,8 +490,12 @@ impl Args {
             range: self.range.unwrap_or(range),
             stretch: self.stretch.unwrap_or_default(),
             palette: Palette::by_name(self.cmap_name(is_phase))?,
-            nan: self.nan,
+            nan: self.nan(),
         })
+    }
+
+    fn nan(&self) -> Rgba {
+        self.nan.unwrap_or(Rgba(0xc8, 0xc8, 0xc8, 255))
     }
 
     fn cmap_name(&self, is_phase: bool) -> &str {
@@ -493,7 +504,7 @@ impl Args {
 
     fn add_colors(&self, recipe: &mut Recipe, is_phase: bool) {
         recipe.add("--cmap", self.cmap_name(is_phase));
-        recipe.add("--nan", &options::color_text(self.nan));
+        recipe.add("--nan", &options::color_text(self.nan()));
     }
 
     /// Adds the parts that every picture has; `stretch` to those of values.

@@ -209,6 +209,8 @@ fn undrawable_inputs_are_reported() {
         (&["ramp.npy", "--view", "xy"], "for particles"),
         (&["ramp.npy", "--part", "im"], "for complex numbers"),
         (&["two.gsd::frames/0", "--part", "im"], "for complex numbers"),
+        (&["two.gsd", "--cmap", "gray"], "--cmap has no effect on particles in the colours of their types"),
+        (&["two.gsd", "--color-by", "position", "--origin", "lower"], "--origin has no effect on particles"),
     ] {
         let refused = run(directory.path(), &[&["plot"], args].concat());
         refused.expect(2);

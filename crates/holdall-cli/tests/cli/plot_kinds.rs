@@ -188,7 +188,6 @@ fn arrays_of_colours_are_drawn_byte_for_byte() {
     // Values outside 0 to 1, choices of colours of values, and refusals.
     for (args, what) in [
         (&["wide.npy"][..], "'wide.npy::data[75, :, :]' --lines"),
-        (&["rgb.npy", "--cmap", "gray"], "'rgb.npy::data[75, :, :]' --lines"),
         (&["rgb.npy", "--as", "heatmap"], "'rgb.npy::data[:, :, 1]' --as heatmap --cmap viridis"),
         (&["rgb.npy::[:, :, 2]"], "'rgb.npy::data[:, :, 2]' --cmap viridis"),
         (&["wide.npy", "--as", "rgb"], "note: values from 0.0 to 10.19"),
@@ -202,6 +201,9 @@ fn arrays_of_colours_are_drawn_byte_for_byte() {
             "a colour picture has the shape (H, W, 3) or (H, W, 4), not [200, 3]",
         ),
         (&["rgb.npy", "--as", "rgb", "--range", "0,1"], "for values, not for a colour picture"),
+        (&["rgb.npy", "--cmap", "gray"], "--cmap has no effect on lines\n  try: --as heatmap"),
+        (&["rgb.npy::[:, :, 2]", "--hist", "--nan", "#000000"], "--nan has no effect on a histogram"),
+        (&["rgb.npy", "--lines", "--origin", "lower"], "--origin has no effect on lines"),
         (&["rgb.npy", "--as", "rgb", "--hist"], "cannot be used with"),
     ] {
         let refused = run(at, &[&["plot", "-o", "b.png"], args].concat());

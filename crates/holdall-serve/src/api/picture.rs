@@ -152,16 +152,12 @@ fn of_particles(
     let view = if snapshot.dimensions == 2 { View::Xy } else { View::Tilted };
     let style = Style { size: Some(choices.size), dpi: 100, title: None, bare: false };
     let picture = particles(&snapshot, view, &choices.colors()?, &style, &call.job.read().limits)?;
-    let field = call
-        .query
-        .get("field")
-        .map(|field| format!(" --color-by {}", (call.job.state.options.shell_word)(field.as_ref())));
-    let recipe = format!(
-        "{}{} --cmap {} -o picture.png",
-        command(call, &format!("frames/{frame}")),
-        field.unwrap_or_default(),
-        choices.map
-    );
+    let colors = call.query.get("field").map(|field| {
+        let field = (call.job.state.options.shell_word)(field.as_ref());
+        format!(" --color-by {field} --cmap {}", choices.map)
+    });
+    let command = command(call, &format!("frames/{frame}"));
+    let recipe = format!("{command}{} -o picture.png", colors.unwrap_or_default());
     send(call, reply, &picture, &recipe)
 }
 

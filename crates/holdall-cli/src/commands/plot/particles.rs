@@ -7,6 +7,7 @@ use holdall::Address;
 use holdall::address::file_name;
 use holdall_plot::{Snapshot, Style, View, counted, frames_of_particles, particles};
 
+use super::idle_options::PictureOf;
 use super::recipe::Recipe;
 use super::{Args, Drawn};
 
@@ -47,6 +48,8 @@ impl Args {
         style: &Style,
         read: &ReadOptions,
     ) -> container_core::Result<Drawn> {
+        let is_by_field = self.color_by.is_some();
+        self.refuse_idle(if is_by_field { PictureOf::ParticlesByField } else { PictureOf::Particles })?;
         let snapshot = Snapshot::read(container, frame, self.color_by.as_deref(), read)?;
         if snapshot.positions.is_empty() {
             return Err(Error::usage(format!("no particles in frame {frame}")));
@@ -68,6 +71,7 @@ impl Args {
             recipe.add("--color-by", field);
             self.add_colors(&mut recipe, false);
         }
-        self.finish(recipe, Some(self.stretch.unwrap_or_default()), picture, title)
+        let stretch = is_by_field.then(|| self.stretch.unwrap_or_default());
+        self.finish(recipe, stretch, picture, title)
     }
 }

@@ -19,13 +19,16 @@ impl Recipe {
         address.push("::");
         address.push(place);
         let mut recipe = Self(format!("holdall plot {}", shell_word_of(&address)));
-        let flags =
-            [(open.lenient, "--lenient"), (open.reversed_dims, "--reversed-dims"), (open.stored, "--stored")];
+        let flags = [
+            (open.file.lenient.lenient, "--lenient"),
+            (open.reversed_dims, "--reversed-dims"),
+            (open.stored, "--stored"),
+        ];
         flags.iter().filter(|(is_set, _)| *is_set).for_each(|(_, flag)| recipe.flag(flag));
-        if let Some(codec) = &open.assume_codec {
+        if let Some(codec) = &open.file.source.assume_codec {
             recipe.add("--assume-codec", codec);
         }
-        if let Some(dtype) = &open.assume_dtype {
+        if let Some(dtype) = &open.file.source.assume_dtype {
             recipe.add("--assume-dtype", &dtype.to_string());
         }
         recipe

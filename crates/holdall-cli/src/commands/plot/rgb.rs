@@ -77,14 +77,15 @@ impl Args {
         let style = Style { title: Some(title.clone()).filter(|title| !title.is_empty()), ..style.clone() };
         let (name, part) = (dataset.path.as_str(), ComplexPart::default());
         let subject = PlotData { container, index, region: &region, name, part, read, progress };
-        let Some(picture) = rgb(&subject, is_asked, self.origin, self.nan, &style)? else { return Ok(None) };
+        let origin = self.origin.unwrap_or_default();
+        let Some(picture) = rgb(&subject, is_asked, origin, self.nan(), &style)? else { return Ok(None) };
         let mut recipe = Recipe::new(&address.file, &place, self.open.path());
         if let Some(field) = &self.field {
             recipe.add("--field", field);
         }
         recipe.add("--as", "rgb");
-        recipe.add("--nan", &options::color_text(self.nan));
-        recipe.add("--origin", options::origin_name(self.origin));
+        recipe.add("--nan", &options::color_text(self.nan()));
+        recipe.add("--origin", options::origin_name(origin));
         self.finish(recipe, None, picture, title).map(Some)
     }
 }
