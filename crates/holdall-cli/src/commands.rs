@@ -79,8 +79,10 @@ Examples:
 impl Cli {
     /// The error for a common option that does nothing in this verb.
     pub fn idle_option(&self) -> Option<Failure> {
-        let opens_no_file =
-            matches!(self.command, Command::Formats(_) | Command::Completions(_) | Command::Man(_));
+        let opens_no_file = matches!(
+            self.command,
+            Command::Formats(_) | Command::Samples(_) | Command::Completions(_) | Command::Man(_)
+        );
         (opens_no_file && self.global.limit_memory.is_some())
             .then(|| Failure::usage("--limit-memory is for verbs that open files"))
     }
@@ -122,8 +124,14 @@ pub fn command(formats: Formats) -> clap::Command {
     let command = Cli::command()
         .mut_subcommand("convert", |convert| convert.after_help(convert::after_help(formats)))
         .mut_subcommands(short_in_brief);
+    let without_limit = |verb: clap::Command| verb.arg(GlobalArgs::hidden_limit());
+    let command =
+        WITHOUT_FILES.into_iter().fold(command, |all, verb| all.mut_subcommand(verb, without_limit));
     short_in_brief(command)
 }
+
+/// Verbs that open no file: [`Cli::idle_option`] refuses the limit there.
+const WITHOUT_FILES: [&str; 4] = ["formats", "samples", "completions", "man"];
 
 /// Moves rules and examples from `-h`, which has a line for each option, to `--help`.
 fn short_in_brief(command: clap::Command) -> clap::Command {

@@ -6,18 +6,21 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use clap::ColorChoice;
 use clap::builder::{FalseyValueParser, TypedValueParser};
+use clap::{Args as _, ColorChoice};
 use container_core::Limits;
-use container_core::container::{Axes, Defaults, Digests, OpenOptions, ReadOptions, Tolerance};
+use container_core::container::{Digests, ReadOptions};
 use container_core::dtype::DType;
-use container_core::format::Formats;
-use container_core::source::{Access, Addresses};
+use container_core::source::Addresses;
 use container_core::write::Overwrite;
 use holdall::address::Address;
 use holdall::remote::RemoteOptions;
 
 use crate::output::Form;
+
+mod opening;
+
+pub use opening::{LenientArgs, OpenAnywhereArgs, OpenArgs, OpenFileArgs, OpenSourceArgs, Opening};
 
 /// Heading of the options that every verb has.
 const COMMON: &str = "Common options";
@@ -52,6 +55,13 @@ pub struct GlobalArgs {
 }
 
 impl GlobalArgs {
+    /// The option of the limit for a verb's own arguments: it takes the place of the common one there, and no help shows it.
+    pub fn hidden_limit() -> clap::Arg {
+        let common = Self::augment_args(clap::Command::new("common"));
+        let limit = common.get_arguments().find(|arg| arg.get_long() == Some("limit-memory"));
+        limit.cloned().unwrap_or_else(|| clap::Arg::new("limit_memory")).hide(true)
+    }
+
     /// The form of standard output.
     pub const fn form(&self) -> Form {
         if self.pretty { Form::Pretty } else { Form::Auto }
@@ -61,84 +71,6 @@ impl GlobalArgs {
     pub fn limits(&self) -> Limits {
         let limits = Limits::default();
         self.limit_memory.map_or(limits, |bytes| limits.with_memory(bytes))
-    }
-}
-
-/// Options for opening a file.
-#[derive(Clone, Debug, Default, clap::Args)]
-pub struct OpenArgs {
-    /// Read known mistakes of known writers as meant
-    #[arg(long, help_heading = READING)]
-    pub lenient: bool,
-
-    /// Codec, where a file leaves it open: lz4, leb128
-    ///
-    /// As RawArray does by its flag bit 1.
-    #[arg(long, help_heading = READING, value_name = "CODEC")]
-    pub assume_codec: Option<String>,
-
-    /// Type of elements, where a file has none: '<f4'
-    ///
-    /// In numpy's words, or a list of fields: for super-chunks of Blosc2, packed bytes of Bloscpack, opaque elements.
-    #[arg(long, help_heading = READING, value_name = "DTYPE", value_parser = dtype())]
-    pub assume_dtype: Option<DType>,
-
-    /// Reverse the axes of column-major data, as C order
-    ///
-    /// No byte moves.
-    #[arg(long, help_heading = READING)]
-    pub reversed_dims: bool,
-
-    /// Show what is stored, without defaults and masks
-    ///
-    /// Without the values that a schema puts in the place of absent ones (GSD's hoomd); and all of it, masked elements (ASDF) and deleted rows (tables of Blosc2) too.
-    #[arg(long, help_heading = READING)]
-    pub stored: bool,
-
-    /// Read by position instead of mapping the file
-    ///
-    /// For files that others may truncate or rewrite meanwhile.
-    #[arg(long, help_heading = READING)]
-    pub positioned: bool,
-}
-
-impl OpenArgs {
-    /// The library's options.
-    pub fn options(&self, limits: Limits, formats: Formats) -> OpenOptions {
-        let mut options = OpenOptions::default();
-        options.limits = limits;
-        options.formats = formats;
-        options.access = if self.positioned { Access::Positioned } else { Access::Auto };
-        options.tolerance = if self.lenient { Tolerance::Lenient } else { Tolerance::Strict };
-        options.assume_codec.clone_from(&self.assume_codec);
-        options.assume_dtype.clone_from(&self.assume_dtype);
-        options.defaults = if self.stored { Defaults::StoredOnly } else { Defaults::Apply };
-        options.axes = if self.reversed_dims { Axes::Reversed } else { Axes::AsStored };
-        options
-    }
-}
-
-/// Options for opening a file, at a path or a URL.
-#[derive(Clone, Debug, clap::Args)]
-pub struct OpenAnywhereArgs {
-    #[command(flatten)]
-    path: OpenArgs,
-
-    #[command(flatten)]
-    remote: RemoteArgs,
-}
-
-impl OpenAnywhereArgs {
-    /// The options that do not concern URLs.
-    pub const fn path(&self) -> &OpenArgs {
-        &self.path
-    }
-
-    /// The library's options.
-    pub fn options(&self, limits: Limits, formats: Formats) -> OpenOptions {
-        let mut options = self.path.options(limits, formats);
-        options.addresses = Some(self.remote.addresses());
-        options
     }
 }
 

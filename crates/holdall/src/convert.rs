@@ -139,8 +139,8 @@ pub enum ConvertOutcome {
 /// target unchanged.
 ///
 /// # Errors
-/// `Usage` for a target that is the source, exists, or has an unknown format, for several datasets into a format of one, and for reading back from a
-/// pipe or a subset of the frames. `Unsupported` for data that the target's format cannot hold; those of opening and reading the source; `Io`.
+/// `Usage` for a target that is the source, exists, or has an unknown format, for several datasets into a format of one, for reading back from a
+/// pipe or a subset of the frames, and for reversed axes where source and target are column-major formats. `Unsupported` for data that the target's format cannot hold; those of opening and reading the source; `Io`.
 pub fn convert(source: &Address, target: &Path, options: &ConvertOptions<'_>) -> Result<ConvertOutcome> {
     let format = target_format(target, options.to, options.open.formats)?;
     refuse_source(&source.file, target)?;
@@ -159,6 +159,13 @@ pub fn convert(source: &Address, target: &Path, options: &ConvertOptions<'_>) ->
         Axes::Reversed => format.order.map(Order::reversed),
     };
     let opened = open_for_streaming(&source.file, Accept::ContainersAndArrays, &options.open, target_order)?;
+    let is_column_major = |format: &Format| format.order == Some(Order::F);
+    let is_turned_twice = options.open.axes == Axes::Reversed && options.import.axes == Axes::Reversed;
+    if is_turned_twice && is_column_major(opened.format) && is_column_major(format) {
+        let problem =
+            format!("reversed axes have no effect from {} to {}", opened.format.title, format.title);
+        return Err(Error::usage(problem).with_hint("another format: NEW.npy"));
+    }
     let mut selection = source.select(&*opened.container)?;
     if format.name != opened.format.name {
         without_frame_axes(&*opened.container, &mut selection);

@@ -13,7 +13,7 @@ use super::pack::ItemsOf;
 use super::write_args::{AppendArgs, tell_losses, tell_warning};
 use super::{shown, tell_before};
 use crate::errors::{ErrorContext, Failure, Outcome, Result};
-use crate::options::{JobsArgs, OpenArgs, address, local_path};
+use crate::options::{JobsArgs, OpenArgs, Opening as _, address, local_path};
 use crate::output::{Console, printable};
 use crate::progress::{ProgressReporter, ShowProgress};
 

@@ -33,6 +33,7 @@ use label::Label;
 
 /// Write the values of datasets, or of parts of them, to standard output or a file
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("force", |force| force.requires("output")))]
 #[command(after_help = "\
 Text is for people: the last axis along a line, an empty line between planes. csv has a column for each value of a row, \
 or index columns and a value for more than two dimensions. json nests lists. raw is C order, little-endian, whatever the order of the file \

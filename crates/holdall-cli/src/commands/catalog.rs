@@ -132,8 +132,8 @@ impl Args {
     /// The options on which rows depend.
     fn options_text(&self) -> String {
         let mut options = self.open.path().clone();
-        // The same bytes, however they are read.
-        options.positioned = false;
+        // The same bytes, by position or mapped.
+        options.file.source.positioned = false;
         format!("{options:?}")
     }
 

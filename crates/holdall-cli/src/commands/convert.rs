@@ -15,7 +15,7 @@ use super::write_args::NewFileArgs;
 use super::{shown, tell_before};
 use crate::errors::{ErrorContext, Outcome, Result};
 use crate::interrupt;
-use crate::options::{RemoteArgs, address, local_path};
+use crate::options::{Opening as _, RemoteArgs, address, local_path};
 use crate::output::{Console, printable};
 use crate::progress::ProgressReporter;
 

@@ -9,7 +9,7 @@ use holdall::json::explode_json;
 
 use super::{shown, tell_before};
 use crate::errors::{ErrorContext, Outcome, Result};
-use crate::options::{ForceArgs, JobsArgs, OpenArgs, local_path};
+use crate::options::{ForceArgs, JobsArgs, LenientArgs, Opening as _, local_path};
 use crate::output::{Console, printable, to_stderr};
 
 /// Write an ASDF file as several: its tree, and a file for each block
@@ -43,20 +43,25 @@ pub struct Args {
     jobs: JobsArgs,
 
     #[command(flatten)]
-    open: OpenArgs,
+    lenient: LenientArgs,
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let file = shown(&args.file);
-    let options = options(&args.force, &args.jobs, &args.open, console);
+    let options = options(&args.force, &args.jobs, args.lenient, console);
     tell_before(&args.file, &options.open);
     let done = explode(&args.file, args.output.as_deref(), &options).on(&file)?;
     show(&file, &done, args.json, console)
 }
 
 /// The library's options.
-pub fn options(force: &ForceArgs, jobs: &JobsArgs, open: &OpenArgs, console: &Console) -> ExplodeOptions {
-    let mut open = open.options(console.limits, console.formats);
+pub fn options(
+    force: &ForceArgs,
+    jobs: &JobsArgs,
+    lenient: LenientArgs,
+    console: &Console,
+) -> ExplodeOptions {
+    let mut open = lenient.options(console.limits, console.formats);
     // Files and folders that are new are taken away after an error, and not after a signal.
     open.access = Access::Positioned;
     ExplodeOptions {

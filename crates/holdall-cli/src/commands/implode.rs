@@ -9,7 +9,7 @@ use holdall::open::is_stream;
 use super::explode::{options, show};
 use super::shown;
 use crate::errors::{ErrorContext, Outcome, Result};
-use crate::options::{ForceArgs, JobsArgs, OpenArgs, local_path};
+use crate::options::{ForceArgs, JobsArgs, LenientArgs, local_path};
 use crate::output::Console;
 
 /// Write one ASDF file of a tree and the files that hold its blocks
@@ -40,7 +40,7 @@ pub struct Args {
     jobs: JobsArgs,
 
     #[command(flatten)]
-    open: OpenArgs,
+    lenient: LenientArgs,
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
@@ -48,7 +48,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     if args.output.as_ref().is_some_and(|output| is_stream(output)) {
         return Err(Error::usage("implode writes a file, not standard output").with_hint("-o NEW")).on(file);
     }
-    let options = options(&args.force, &args.jobs, &args.open, console);
+    let options = options(&args.force, &args.jobs, args.lenient, console);
     let done = implode(&args.file, args.output.as_deref(), &options).on(&file)?;
     show(&file, &done, args.json, console)
 }

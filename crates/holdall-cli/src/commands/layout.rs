@@ -8,7 +8,7 @@ use holdall::open::Accept;
 
 use super::{chosen, no_selection, open, shown};
 use crate::errors::{ErrorContext, Outcome, Result};
-use crate::options::{OpenAnywhereArgs, address};
+use crate::options::{OpenAnywhereArgs, OpenFileArgs, address};
 use crate::output::Console;
 
 /// Show the physical map of a file: every byte range and what it is for
@@ -30,7 +30,7 @@ pub struct Args {
     json: bool,
 
     #[command(flatten)]
-    open: OpenAnywhereArgs,
+    open: OpenAnywhereArgs<OpenFileArgs>,
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {

@@ -17,7 +17,7 @@ use super::{open, shown, tell_before, tell_left_out};
 use crate::errors::{ErrorContext, Failure, Outcome, Result};
 use crate::format_value::{MAX_DEPTH, one_line, scalar};
 use crate::many_files::{Folders, each_address, expand_all};
-use crate::options::{OpenAnywhereArgs, address};
+use crate::options::{OpenAnywhereArgs, OpenFileArgs, address};
 use crate::output::{Console, Escapes, Out, Paint, STRONG, printable, to_stderr};
 
 /// Show the metadata of a file, or what a JSON pointer finds in them
@@ -106,7 +106,7 @@ pub struct Args {
     replace: bool,
 
     #[command(flatten)]
-    open: OpenAnywhereArgs,
+    open: OpenAnywhereArgs<OpenFileArgs>,
 }
 
 /// The arguments that are files, and the place in each.

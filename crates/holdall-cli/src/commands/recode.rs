@@ -7,7 +7,7 @@ use holdall::formats::target_format;
 use super::write_args::NewFileArgs;
 use super::{shown, tell_before};
 use crate::errors::{ErrorContext, Outcome, Result};
-use crate::options::local_path;
+use crate::options::{Opening as _, local_path};
 use crate::output::{Console, printable};
 use crate::progress::ProgressReporter;
 

@@ -14,7 +14,7 @@ use super::write_args::tell_warning;
 use super::{shown, tell_before};
 use crate::errors::{ErrorContext, Outcome, Result};
 use crate::format_value;
-use crate::options::{ForceArgs, OpenArgs, local_path};
+use crate::options::{ForceArgs, OpenSourceArgs, Opening as _, local_path};
 use crate::output::{Console, ERROR, OK, WARN, printable};
 use crate::progress::{ProgressReporter, ShowProgress};
 
@@ -60,7 +60,7 @@ pub struct Args {
     force: ForceArgs,
 
     #[command(flatten)]
-    open: OpenArgs,
+    open: OpenSourceArgs,
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {

@@ -16,7 +16,7 @@ use super::shown;
 use crate::errors::{ErrorContext, Outcome, Result};
 use crate::format_value;
 use crate::many_files::{Share, expand, in_order, summary};
-use crate::options::{JobsArgs, OpenAnywhereArgs};
+use crate::options::{JobsArgs, OpenAnywhereArgs, OpenFileArgs};
 use crate::output::{Console, printable, to_stderr};
 
 mod report;
@@ -65,7 +65,7 @@ pub struct Args {
     jobs: JobsArgs,
 
     #[command(flatten)]
-    open: OpenAnywhereArgs,
+    open: OpenAnywhereArgs<OpenFileArgs>,
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {

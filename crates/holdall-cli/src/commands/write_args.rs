@@ -13,7 +13,7 @@ use holdall::open::is_stream;
 
 use super::shown;
 use crate::errors::{ErrorContext, Failure, Outcome, Result};
-use crate::options::{ForceArgs, JobsArgs, OpenArgs};
+use crate::options::{ForceArgs, JobsArgs, OpenArgs, Opening as _};
 use crate::output::{Console, printable, to_stderr};
 use crate::progress::ShowProgress;
 

@@ -75,12 +75,28 @@ fn options_are_refused_where_they_do_nothing() {
         &["cat", "good.ra", "--as-stored", "--format", "raw"],
         &["cat", "good.ra", "--all", "--format", "csv"],
         &["cat", "good.ra", "--all", "-o", "new.txt"],
+        &["cat", "good.ra", "--force"],
+        &["man", "--force", "ls"],
+        &["samples", "--list", "--limit-memory", "1G"],
+        &["layout", "good.ra", "--reversed-dims"],
+        &["meta", "good.ra", "--reversed-dims"],
+        &["repair", "good.ra", "-o", "new.ra", "--lenient"],
+        &["verify", "good.ra", "--stored"],
     ] {
         let refused = run(directory.path(), args);
         assert_eq!(refused.expect(2), "", "{args:?}");
         assert!(refused.err.contains(" --") || refused.err.contains("'--"), "{refused:#?}");
     }
     run(directory.path(), &["cat", "good.ra", "--as-stored", "--format", "npy"]).expect(0);
+    let turned_twice = run(directory.path(), &["convert", "--reversed-dims", "good.ra", "new.ra"]);
+    turned_twice.expect(2);
+    assert!(
+        turned_twice.err.contains("reversed axes have no effect from RawArray to RawArray"),
+        "{turned_twice:#?}"
+    );
+    for verb in ["formats", "samples", "completions", "man"] {
+        assert!(!run(directory.path(), &[verb, "-h"]).expect(0).contains("--limit-memory"), "{verb}");
+    }
 }
 
 #[test]
