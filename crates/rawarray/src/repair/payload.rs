@@ -1,6 +1,8 @@
-//! Corrections of a header whose payload has the evidence: the size of an LZ4 block, and dimensions with fewer elements than are stored.
+//! Corrections of a header whose payload has the evidence: the size of an LZ4 block, and dimensions with other numbers of elements than are
+//! stored.
 
 use container_codecs::lz4::{BlockEnd, block_shape};
+use container_core::region::element_count;
 use container_core::report::{Evidence, RepairItem, RepairReport};
 use container_core::source::{Overlay, Source};
 use container_core::{Limits, Result};
@@ -38,12 +40,14 @@ pub(super) fn with_header_of_payload(
         // The end of the file speaks for the size field, and both against the dimensions.
         Stored::Elements(stored)
             if layout.data_at().checked_add(header.size) == Some(layout.file_len())
-                && stored > len
+                && stored != len
+                && stored > 0
                 && stored.is_multiple_of(header.elbyte)
                 && !dims.is_empty() =>
         {
             let count = stored.checked_div(header.elbyte).unwrap_or(0);
-            dims = std::iter::once(count).chain(dims.iter().skip(1).map(|_| 1)).collect();
+            dims = whole_slabs(&dims, count, stored < len)
+                .unwrap_or_else(|| std::iter::once(count).chain(dims.iter().skip(1).map(|_| 1)).collect());
             let what = format!(
                 "the dimensions {:?} contradict size and data: all elements are kept, as {dims:?}",
                 layout.dims()
@@ -54,6 +58,14 @@ pub(super) fn with_header_of_payload(
         _ => return Ok(source),
     };
     Ok(Box::new(Overlay::new(source, header.to_bytes(&dims))))
+}
+
+/// The dimensions with another last one, where `count` elements are fewer than they ask for and are whole slabs along it.
+fn whole_slabs(dims: &[u64], count: u64, are_fewer: bool) -> Option<Vec<u64>> {
+    let (_, leading) = dims.split_last()?;
+    let slab = element_count(leading.iter().copied())?;
+    let last = count.checked_div(slab).filter(|_| are_fewer && count.is_multiple_of(slab))?;
+    Some(leading.iter().copied().chain([last]).collect())
 }
 
 /// Findings of the payload about the header.

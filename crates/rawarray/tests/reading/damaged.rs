@@ -215,15 +215,27 @@ fn header_damage_is_reported_and_only_size_and_ndims_are_corrected() {
     }
 }
 
-/// Size field and end of the file both give 32 elements, more than the dimensions do.
+/// Size field and end of the file both give 32 elements, and the dimensions give fewer or more.
 #[test]
 fn all_elements_are_kept_where_dimensions_contradict_size_and_data() {
     for encoding in [Encoding::Plain, Encoding::Lz4] {
-        for (first, second) in [(4, 4), (3, 3), (2, 8)] {
-            let mut damaged = encoded(encoding, &[4, 8]);
-            (damaged[48], damaged[56]) = (first, second);
+        let file = encoded(encoding, &[4, 8]);
+        for (dims, kept) in [
+            ([4, 4], [32, 1]),
+            ([3, 3], [32, 1]),
+            ([2, 8], [32, 1]),
+            // Of elements that fill the leading dimensions, the last one is taken for the wrong one.
+            ([4, 9], [4, 8]),
+            ([8, 8], [8, 4]),
+            ([5, 8], [32, 1]),
+            ([0xff, 0xff], [32, 1]),
+        ] {
+            let mut damaged = file.clone();
+            (damaged[48], damaged[56]) = (dims[0], dims[1]);
             let (repaired, report) = repair(&damaged).unwrap();
-            assert_eq!((repaired.dims(), report.lost.len()), (&[32, 1][..], 1), "{report:?}");
+            assert_eq!((repaired.dims(), report.lost.len()), (&kept[..], 1), "{report:?}");
+            assert_eq!(bytes_of(&repaired), bytes_of(&open(&file)));
+            assert_eq!(report.lost[0].range, Some(48..64));
         }
     }
 }
