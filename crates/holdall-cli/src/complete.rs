@@ -64,7 +64,24 @@ fn candidates(words: &[OsString], formats: Formats) -> Vec<String> {
     {
         return values.into_iter().filter(|value| value.starts_with(current)).collect();
     }
+    if let [verb] = before
+        && let Some(words) = words_after(verb, formats)
+    {
+        return words.into_iter().filter(|word| word.starts_with(current)).collect();
+    }
     datasets(current, formats).unwrap_or_default()
+}
+
+/// The words that a verb takes as its argument; `None` for verbs that take files.
+fn words_after(verb: &OsStr, formats: Formats) -> Option<Vec<String>> {
+    let command = commands::command(formats);
+    if verb == "man" || verb == "help" {
+        return Some(command.get_subcommands().map(|verb| verb.get_name().to_owned()).collect());
+    }
+    let argument = command.find_subcommand(verb)?.get_positionals().next()?;
+    let words: Vec<String> =
+        argument.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
+    (!words.is_empty()).then_some(words)
 }
 
 /// The values of an option of the verb among the words.
@@ -74,6 +91,7 @@ fn values_of(option: &str, before: &[OsString], formats: Formats) -> Vec<String>
     let Some(argument) = verbs
         .next()
         .and_then(|verb| verb.get_arguments().find(|argument| argument.get_long() == Some(option)))
+        .filter(|argument| argument.get_action().takes_values())
     else {
         return Vec::new();
     };
@@ -152,10 +170,18 @@ mod tests {
     }
 
     #[test]
+    fn verbs_without_files_have_their_words() {
+        assert_eq!(of(&["man", "l"]), ["ls", "layout"]);
+        assert_eq!(of(&["help", "ex"]), ["extract", "explode"]);
+        assert_eq!(of(&["completions", "z"]), ["zsh"]);
+    }
+
+    #[test]
     fn other_words_have_none() {
         for words in [
             &["cat", "--nosuch", ""][..],
             &["cat", "nosuch.ra::"],
+            &["digest", "--check", ""],
             &["cat", "https://h/a::"],
             &["-::"],
             &[""],

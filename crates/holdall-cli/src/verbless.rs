@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::is_separator;
 
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use holdall::address::{Address, is_url};
 
 /// The arguments with `info` as the verb, if they have none and begin with a file.
@@ -52,8 +52,15 @@ fn names_file(word: &OsStr) -> bool {
     word.to_str().is_none_or(|text| text.contains(is_of_file))
 }
 
-/// Adds to the error about an unknown verb that no file of that name exists either.
+/// Adds to the error about an unknown verb that no file of that name exists either, and takes the advice to pass it as a file, by `--`, off the error
+/// about an unknown option.
 pub fn explain(mut error: clap::Error) -> clap::Error {
+    if error.kind() == ErrorKind::UnknownArgument
+        && let Some(ContextValue::StyledStrs(mut tips)) = error.remove(ContextKind::Suggested)
+    {
+        tips.retain(|tip| !tip.to_string().contains("as a value"));
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    }
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return error };
     let mut tips = match error.get(ContextKind::Suggested) {
         Some(ContextValue::StyledStrs(tips)) => tips.clone(),

@@ -36,7 +36,12 @@ fn address(text: &str) -> Option<String> {
     let cuts = text.match_indices([':', '/', '[', '#']);
     let (at, separator) = cuts.into_iter().find(|(at, _)| is_file(*at))?;
     let (file, rest) = text.split_at_checked(at)?;
-    let rest = if separator == "[" { rest } else { rest.get(1..)?.trim_start_matches('/') };
+    let rest = match separator {
+        // The colons of a slice, `[::2]`, were taken for those before a dataset.
+        "[" if rest == "[" => "[SEL]",
+        "[" => rest,
+        _ => rest.get(1..)?.trim_start_matches('/'),
+    };
     let address = format!("{file}::{rest}");
     let is_plain = address.chars().all(|c| c.is_alphanumeric() || "-_./:,+@%=".contains(c));
     let address = if is_plain { address } else { format!("'{}'", address.replace('\'', r"'\''")) };
@@ -99,6 +104,7 @@ mod tests {
         for (typed, wanted) in [
             ("image.asdf:roman/data", "image.asdf::roman/data: "),
             ("image.asdf[0:3]", "image.asdf::[0:3]': "),
+            ("image.asdf[", "image.asdf::[SEL]': "),
             ("image.asdf#roman/data", "image.asdf::roman/data: "),
             ("*.gsd", "another pattern"),
             ("imge.asdf", "did you mean D/image.asdf, D/image.fits?"),

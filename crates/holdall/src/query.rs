@@ -20,6 +20,7 @@ use std::cmp::Ordering;
 use container_core::{Error, Result};
 
 use crate::catalog::{COLUMNS, CatalogReader, Row, Table};
+use crate::nearest::did_you_mean;
 use value::{Literal, Number};
 
 /// A condition, parsed.
@@ -108,6 +109,16 @@ impl Query {
         })
     }
 
+    /// The single name of a pointer that is like one of [`COLUMNS`], with the question whether that is meant: for a condition that nothing fits.
+    #[must_use]
+    pub fn misspelt(&self) -> Option<(&str, String)> {
+        let names = || COLUMNS.iter().map(|(name, _)| *name).chain(["ndim"]);
+        self.pointers.iter().find_map(|pointer| {
+            let name = Table::column_of(pointer);
+            Some((name, did_you_mean(name, names(), 0).filter(|_| !name.contains('/'))?))
+        })
+    }
+
     /// Finds the columns of a catalogue for the pointers.
     ///
     /// # Errors
@@ -121,8 +132,9 @@ impl Query {
         let find = |pointer: &String| {
             let name = Table::column_of(pointer);
             catalog.meta_columns().iter().position(|column| column == name).ok_or_else(|| {
+                let hint = format!("holdall catalog --meta '{name}' …, which makes one with it");
                 Error::usage(format!("the catalogue has no column {name}"))
-                    .with_hint(format!("holdall catalog --meta '{name}' …, which makes one with it"))
+                    .with_hint(self.misspelt().map_or(hint, |(_, question)| question))
             })
         };
         self.pointers.iter().map(find).collect::<Result<_>>().map(Binding)

@@ -123,6 +123,12 @@ fn by_name_of(path: &Path, formats: Formats) -> container_core::Result<ExportFor
     })
 }
 
+/// The error for several datasets as CSV.
+fn one_table() -> Error {
+    Error::usage("csv is one table, and several datasets are named")
+        .with_hint("--format json, or holdall extract, which writes a file for each")
+}
+
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let output = args.output.as_deref().filter(|path| path.as_os_str() != "-");
     let format = args.format.or_else(|| output.and_then(ExportFormat::for_path));
@@ -134,6 +140,9 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     }
     let options = args.open.options(console.limits, console.formats);
     let NamedAddresses { all, are_several } = expand_all(&args.files, &options, Folders::Opened);
+    if are_several && format == Some(ExportFormat::Csv) {
+        return Err(Failure { subject: Some("cat".to_owned()), error: one_table() });
+    }
     let mut printer = Printer { args, output, format, are_several, target: None, is_first: true };
     for NamedAddress { address: Address { file, .. }, .. } in &all {
         if let Some(path) = output {
@@ -213,10 +222,8 @@ impl Printer<'_> {
         if args.no_verify {
             read.digests = Digests::Ignore;
         }
-        if (chosen.len() > 1 || self.are_several) && self.format == Some(ExportFormat::Csv) {
-            let error = Error::usage("csv is one table, and several datasets are named");
-            return Err(error.with_hint("--format json, or holdall extract, which writes a file for each"))
-                .on(&file);
+        if chosen.len() > 1 && self.format == Some(ExportFormat::Csv) {
+            return Err(one_table()).on(&file);
         }
         for (index, region) in &chosen {
             let dataset = container.require(*index).on(&file)?;

@@ -18,7 +18,7 @@ use super::shown;
 use crate::errors::{ErrorContext, Failure, Outcome, Result};
 use crate::many_files::{Named, Share, expand, in_order};
 use crate::options::{JobsArgs, OpenAnywhereArgs};
-use crate::output::Console;
+use crate::output::{Console, printable, to_stderr};
 
 /// Print the addresses of datasets that fit a condition
 #[derive(Debug, clap::Args)]
@@ -74,6 +74,8 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let mut table = Table::default();
     query.pointers().iter().for_each(|pointer| table.add(pointer));
     let mut search = Search { args, query: &query, table: &table, formats: console.formats, found: 0 };
+    // A catalogue without the column has been answered by an error.
+    let mut is_in_vain = false;
     // Catalogues and files stay in their order.
     let mut files = Vec::new();
     for path in &args.files {
@@ -83,13 +85,19 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
                 search.in_files(&std::mem::take(&mut files), console)?;
                 let searched = catalog.and_then(|catalog| search.in_catalog(&catalog, console));
                 match searched.on(shown(path)) {
-                    Err(failure) if !failure.is_closed_pipe() => console.fail(&failure),
+                    Err(failure) if !failure.is_closed_pipe() => {
+                        is_in_vain = true;
+                        console.fail(&failure);
+                    }
                     other => other?,
                 }
             }
         }
     }
     search.in_files(&files, console)?;
+    if let Some((name, question)) = query.misspelt().filter(|_| search.found == 0 && !is_in_vain) {
+        to_stderr(&format!("note: no file has metadata {}: {question}", printable(name)));
+    }
     Ok(Outcome::yes_if(search.found > 0))
 }
 

@@ -111,6 +111,11 @@ fn bash_completes_addresses_and_runs_no_name() {
             &["zstd"],
         ),
         ("holdall pl", &["holdall", "pl"], &["plot"]),
+        ("holdall man pl", &["holdall", "man", "pl"], &["plot"]),
+        // Files, which bash completes itself.
+        ("holdall cat ", &["holdall", "cat", ""], &[]),
+        ("holdall digest --check ", &["holdall", "digest", "--check", ""], &[]),
+        ("holdall cat --no-ver", &["holdall", "cat", "--no-ver"], &["--no-verify"]),
         ("holdall cat --format n", &["holdall", "cat", "--format", "n"], &["npy"]),
     ] {
         let Some(got) = bash(at, line, words) else { return };

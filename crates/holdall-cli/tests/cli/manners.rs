@@ -88,6 +88,9 @@ fn options_are_refused_where_they_do_nothing() {
         assert!(refused.err.contains(" --") || refused.err.contains("'--"), "{refused:#?}");
     }
     run(directory.path(), &["cat", "good.ra", "--as-stored", "--format", "npy"]).expect(0);
+    let unknown = run(directory.path(), &["ls", "good.ra", "--nosuch"]);
+    unknown.expect(2);
+    assert!(!unknown.err.contains("as a value"), "{unknown:#?}");
     let turned_twice = run(directory.path(), &["convert", "--reversed-dims", "good.ra", "new.ra"]);
     turned_twice.expect(2);
     assert!(

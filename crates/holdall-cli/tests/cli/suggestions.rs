@@ -64,6 +64,9 @@ fn places_of_metadata_and_words_of_options_are_suggested() {
     answers(&["convert", "good.ra", "x.asdf", "--checksum", "mb5"], 2, &["did you mean md5?"]);
     answers(&["convert", "good.ra", "x.asdf", "-O", "streemed"], 2, &["did you mean streamed?"]);
     answers(&["convert", "good.ra", "x", "--to", "zar"], 2, &["did you mean zarr?"]);
+    answers(&["find", "ndims == 2", "good.ra"], 1, &["note: no file has metadata ndims: did you mean ndim?"]);
+    answers(&["cat", "good.ra", "image.asdf", "--format", "csv"], 2, &["holdall: cat: csv is one table"]);
+    answers(&["cat", "good.ra[::2]"], 2, &["try: 'good.ra::[SEL]': datasets and selections"]);
     answers(&["cat", "imgae.asdf"], 2, &["did you mean image.asdf?"]);
 }
 
@@ -76,6 +79,7 @@ fn frames_are_named_as_far_as_there_are_any() {
         ("frames/9/data", "frames/0 to frames/2: "),
         ("frames/7", "frames/0 to frames/2: "),
         ("frames/1/dta", "did you mean frames/1/data?"),
+        ("frames/-1/data", "try: 'run.gsd::data[-1]': frames/N counts from 0"),
         ("dta", "did you mean data?"),
     ] {
         let run = run(at, &["cat", &format!("run.gsd::{path}")]);

@@ -81,6 +81,13 @@ impl Address {
 
 /// The hint for a frame beyond the last one: `frames/100/position` of a file with ten.
 fn frames_end(path: &str, container: &dyn Container) -> Option<String> {
+    // Numbers of frames in paths are from the start; indices of the stacked dataset may be from the end.
+    if let Some((from_end, name)) = of_last(path)
+        && from_end.parse::<u64>().is_ok()
+        && find(name, container).is_some()
+    {
+        return Some(format!("'FILE::{name}[-{from_end}]': frames/N counts from 0"));
+    }
     let number = |path: &str| {
         path.trim_start_matches('/').strip_prefix("frames/")?.split('/').next()?.parse::<u64>().ok()
     };
@@ -88,6 +95,11 @@ fn frames_end(path: &str, container: &dyn Container) -> Option<String> {
     let last = container.dataset(container.dataset_count().checked_sub(1)?)?;
     let last = number(&last.path)?;
     (wanted > last).then(|| format!("frames/0 to frames/{last}: those that the file has chunks of"))
+}
+
+/// The number from the end and the name of `frames/-1/particles/position`.
+fn of_last(path: &str) -> Option<(&str, &str)> {
+    path.trim_start_matches('/').strip_prefix("frames/-")?.split_once('/')
 }
 
 /// The hint for a field of records that is taken for a dataset: `data/x`, `data.x`, or `x` alone.

@@ -19,7 +19,7 @@ _holdall() {
     for (( index = 1; index < COMP_CWORD; index++ )); do
         before+=("${COMP_WORDS[index]}")
     done
-    if [[ "$word" == *::* || "$3" == -* || "$word" == --*=* ]]; then
+    if [[ "$word" == *::* || "$3" == -* || "$word" == --*=* || "$word" != -* && ${#before[@]} == 1 ]]; then
         while IFS= read -r -d '' candidate; do
             if [[ -n "$quote" ]]; then
                 # What would end the quotes, or expand in them, cannot be completed there.
@@ -35,7 +35,10 @@ _holdall() {
         done < <(command holdall __complete -- "${before[@]}" "$word" 2>/dev/null)
     fi
     if (( ${#COMPREPLY[@]} == 0 )); then
-        _holdall_static "$@"
+        # Where a file goes, bash completes files, which options would hide.
+        if [[ "$word" == -* || ${#before[@]} == 0 || "${before[0]}" == -* ]]; then
+            _holdall_static "$@"
+        fi
     elif [[ "${COMPREPLY[0]}" == *[:=] ]]; then
         compopt -o nospace 2>/dev/null
     fi
