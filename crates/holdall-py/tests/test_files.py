@@ -29,6 +29,8 @@ def test_a_file_is_a_mapping_of_its_datasets(image: Path) -> None:
     assert file.get("nothing") is None
     with pytest.raises(KeyError, match="did you mean 'roman/data'"):
         file["roman/dta"]
+    with pytest.raises(KeyError, match="roman .a group of 'roman/data', 'roman/dq', 'roman/err'."):
+        file["roman"]
     dataset = file["roman/data"]
     assert (dataset.dtype, dataset.ndim, dataset.size, dataset.nbytes) == (np.dtype("<f4"), 2, 3072, 12288)
     assert dataset.codec == "lz4" and 0 < dataset.stored < 12288 and dataset.file is file

@@ -242,3 +242,6 @@ def test_an_error_names_the_file_at_fault_and_the_next_step(tmp_path: Path) -> N
     with pytest.raises(FileNotFoundError) as missing:
         holdall.open(tmp_path / "imgae.asdf")
     assert missing.value.__notes__ == [f"did you mean {tmp_path / 'image.asdf'}?"]
+    with pytest.raises(FileNotFoundError) as missing:
+        holdall.open(f"{tmp_path / 'image.asdf'}::roman/data")
+    assert missing.value.__notes__ == [f"try: holdall.open('{tmp_path / 'image.asdf'}')['roman/data']"]

@@ -125,6 +125,8 @@ def test_dimensions_line_up(five: dict[str, Any]) -> None:
     assert every["base"].dims == ("a", "b") and every["few"].dims == ("dim_3",)
     with pytest.raises(ValueError, match="2 different names"):
         opened(five["asdf"][0], dims={"base": ("row", "row")})
+    with pytest.raises(ValueError, match="dims: no array has 7 axes"):
+        opened(five["asdf"][0], dims=tuple("abcdefg"))
 
 
 def test_equal_lengths_and_names_that_do_not_fit(tmp_path: Path) -> None:

@@ -77,7 +77,15 @@ def open_path(path: StrPath, options: dict[str, Any], digests: Digests) -> File:
     absolute = text if is_url(text) else os.path.abspath(text)
     # Seven words take a tenth of the time in which a small file is opened.
     words = DEFAULTS | options if options else None
-    return File(_holdall.Core(absolute, words), absolute, options, digests)
+    try:
+        core = _holdall.Core(absolute, words)
+    except FileNotFoundError as error:
+        # Functions and the command take addresses; a file is opened, and gives its datasets by their paths.
+        file, colons, dataset = text.partition("::")
+        if colons and not is_url(text) and os.path.exists(file):
+            error.add_note(f"try: holdall.open({file!r})[{dataset!r}]")
+        raise
+    return File(core, absolute, options, digests)
 
 
 def open_on(fs: Any, path: str, options: dict[str, Any], digests: Digests) -> File:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -262,6 +262,8 @@ class _Opened:
             groups = {path[:at] for path in self.file for at, letter in enumerate(path) if letter == "/"}
             raise KeyError(unknown(top, sorted(groups)))
         self.names = dims_of(self.file, found.values(), self.dims)
+        if self.names and isinstance(self.dims, Sequence) and tuple(self.dims) not in self.names.values():
+            raise ValueError(f"dims: no array has {len(self.dims)} axes, for the names {tuple(self.dims)!r}")
         return found
 
     def dataset(
