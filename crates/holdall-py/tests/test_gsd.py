@@ -220,6 +220,9 @@ def test_text_is_text_and_errors_are_those_of_gsd(tmp_path: Path) -> None:
         holdall.gsd.open(tmp_path / "a.gsd")
     with pytest.raises(FileNotFoundError):
         holdall.gsd.open(tmp_path / "none.gsd")
+    with pytest.raises(FileNotFoundError) as missing:
+        holdall.gsd.open("https://127.0.0.1:1/x.gsd")
+    assert missing.value.__notes__ == ["try: holdall.open, which reads files at URLs"]
     (tmp_path / "text").write_text("hello")
     with pytest.raises(RuntimeError) as wrong:
         holdall.gsd.open(tmp_path / "text")

@@ -267,7 +267,7 @@ def save(
     overwrite: bool = False,
     format: str | None = None,
     codec: Codec | None = None,
-    chunks: Sequence[int] | None = None,
+    chunks: Sequence[int] | int | None = None,
     filter: str | None = None,
     checksum: str | None = None,
     c_order: bool = False,
@@ -291,7 +291,7 @@ def save(
     overwrite : True replaces an existing file, which stays until the new one is complete
     format : the format's name where the extension does not tell: "asdf", "blosc2", "bloscpack", "gsd", "rawarray", "npy", "zarr", "fits"
     codec : "zstd", "zstd:5" or ("zstd", 5); each format has its own
-    chunks : elements per chunk along each axis
+    chunks : elements per chunk along each axis; a number alone is of the first axis, and the others are whole
     filter, checksum : words of the format, as for `holdall convert --help`
     c_order : for formats that are column-major: axes are stored in reverse, so that no byte moves
     durable : waits until the file is on the disk

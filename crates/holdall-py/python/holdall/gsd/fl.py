@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _holdall
 from .._opening import as_path
+from .._remote import is_url
 from .._types import StrPath
 from ._errors import as_gsd
 
@@ -52,7 +53,12 @@ def open(
     Raises OSError (FileExistsError for "x"), RuntimeError for other formats, another schema, damaged files and those that another program writes,
     ValueError for other modes and for what a new file needs.
     """
-    return GSDFile(name, mode, application, schema, schema_version, scheme=scheme)
+    try:
+        return GSDFile(name, mode, application, schema, schema_version, scheme=scheme)
+    except FileNotFoundError as error:
+        if isinstance(name, str) and is_url(name):
+            error.add_note("try: holdall.open, which reads files at URLs")
+        raise
 
 
 class GSDFile:
