@@ -94,6 +94,14 @@ impl File {
         Ok(file)
     }
 
+    /// Opens a file in memory.
+    ///
+    /// # Errors
+    /// As [`File::open`].
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
+        Self::from_source(Box::new(bytes), &OpenOptions::default())
+    }
+
     /// Opens bytes from anywhere.
     ///
     /// # Errors

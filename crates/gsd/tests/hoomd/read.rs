@@ -120,7 +120,7 @@ fn frames_are_the_same_from_any_source_in_any_order() {
     for name in golden_names() {
         let bytes = std::fs::read(fixture(name)).unwrap();
         let mapped = Trajectory::open(fixture(name)).unwrap();
-        let held = File::from_source(Box::new(bytes), &OpenOptions::default()).unwrap();
+        let held = File::from_bytes(bytes).unwrap();
         let held = Trajectory::from_file(held).unwrap();
         let mut positioned = OpenOptions::default();
         positioned.access = container_core::source::Access::Positioned;

@@ -33,7 +33,7 @@ fn rewrite(container: &dyn Container, options: &TargetOptions) -> Result<Vec<u8>
 #[test]
 fn size_field_distinguishes_an_lz4_block_from_varints() {
     let bytes = file(2, 2, 1, 9, 8, &[0x80, 0, 0, 0, 0, 0, 0, 0, 0]);
-    let opened = File::from_source(Box::new(bytes), &OpenOptions::default()).unwrap();
+    let opened = File::from_bytes(bytes).unwrap();
     assert_eq!(opened.encoding(), Encoding::Lz4);
     let values = opened.read_all(&ReadOptions::default()).unwrap();
     assert_eq!(*values.bytes(Order::F, &Limits::default()).unwrap(), [0; 8]);
@@ -45,7 +45,7 @@ fn size_field_distinguishes_an_lz4_block_from_varints() {
 fn a_trailer_does_not_make_varints_of_an_lz4_block() {
     let block = [0x1a, 7, 1, 0, 0x50, 7, 7, 7, 7, 7];
     let bytes = file(2, 2, 1, 10, 20, &[&block[..], b"{\"a\": 12}\n"].concat());
-    let opened = File::from_source(Box::new(bytes), &OpenOptions::default()).unwrap();
+    let opened = File::from_bytes(bytes).unwrap();
     assert_eq!((opened.encoding(), &*opened.trailer().unwrap()), (Encoding::Lz4, &b"{\"a\": 12}\n"[..]));
     let values = opened.read_all(&ReadOptions::default()).unwrap();
     assert_eq!(*values.bytes(Order::F, &Limits::default()).unwrap(), [7; 20]);
@@ -58,8 +58,7 @@ fn an_lz4_block_as_long_as_its_integers_is_not_written() {
     let floats = RawArray::<f32>::read(fixture).unwrap();
     let mut options = WriteOptions::default();
     options.encoding = Encoding::Lz4;
-    let written =
-        |bytes: Vec<u8>| File::from_source(Box::new(bytes), &OpenOptions::default()).unwrap().encoding();
+    let written = |bytes: Vec<u8>| File::from_bytes(bytes).unwrap().encoding();
     let mut bytes = Vec::new();
     floats.write_to(&mut bytes, &options).unwrap();
     assert_eq!(written(bytes), Encoding::Lz4);
@@ -133,7 +132,7 @@ fn varints_that_would_pass_for_an_lz4_block_are_not_written() {
     options.encoding = Encoding::Leb128;
     let mut bytes = Vec::new();
     RawArray::from(values.clone()).write_to(&mut bytes, &options).unwrap();
-    let file = File::from_source(Box::new(bytes), &OpenOptions::default()).unwrap();
+    let file = File::from_bytes(bytes).unwrap();
     assert_eq!(file.encoding(), Encoding::Plain);
     let array = file.read_all(&ReadOptions::default()).unwrap();
     assert_eq!(*array.bytes(Order::F, &Limits::default()).unwrap(), *values);
