@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::Array;
-use crate::dtype::{DType, Element, Kind, Order, expect_type};
+use crate::dtype::{DType, Element, Kind, Order, Scalar, expect_type};
 use crate::selection::Selection;
+use crate::to_f64::{ComplexPart, is_number, to_f64};
 use crate::typed_array::TypedArray;
 use crate::{Error, Limits, Result};
 
@@ -83,6 +84,24 @@ impl<'a> Array<'a> {
     /// `Usage` when the dtype is not `T`'s, byte order aside; `Limit` for more than the default limits allow.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         Ok(self.elements(Order::C, &Limits::default())?.into_owned())
+    }
+
+    /// The elements as doubles in C order, whatever number is stored: integers beyond 2^53 are rounded, booleans are 0 and 1, dates and times counts
+    /// of their unit, NaT is NaN.
+    ///
+    /// # Errors
+    /// `Usage` for elements that are no real numbers: complex ones, text, records, of which [`Array::field`] gives one field; `Limit` as for
+    /// [`Array::to_vec`].
+    pub fn to_f64(&self) -> Result<TypedArray<'static, f64>> {
+        let limits = Limits::default();
+        let is_real = |scalar: &&Scalar| is_number(scalar) && scalar.kind != Kind::Complex;
+        let scalar = self.dtype.as_scalar().filter(is_real).ok_or_else(|| {
+            Error::usage(format!("the elements are {}, which are no real numbers", self.dtype))
+        })?;
+        limits.allocate(self.len().saturating_mul(size_of::<f64>() as u64))?;
+        let mut values = Vec::new();
+        to_f64(scalar, &self.bytes(Order::C, &limits)?, ComplexPart::Re, &mut values);
+        TypedArray::new(values, &self.dims()?, Order::C)
     }
 
     /// The elements as Rust values, borrowed from the bytes for as long as these are: of an array that borrows its bytes, aligned, without

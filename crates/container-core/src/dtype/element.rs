@@ -4,6 +4,7 @@ use half::{bf16, f16};
 use num_complex::Complex;
 
 use super::{ByteOrder, DType, Kind};
+use crate::to_f64::is_number;
 use crate::{Error, Result};
 
 /// A Rust type whose values are stored with their bytes in memory.
@@ -29,7 +30,16 @@ pub(crate) fn expect_type<T: Element>(have: &DType) -> Result<()> {
         Some(scalar) if want.is_void() => scalar.size == have.itemsize(),
         _ => want == have.with_order(ByteOrder::NATIVE),
     };
-    if same { Ok(()) } else { Err(Error::usage(format!("the elements are {have}, not {want}"))) }
+    if same {
+        return Ok(());
+    }
+    let error = Error::usage(format!("the elements are {have}, not {want}"));
+    let are_numbers = [have, &want].iter().all(|dtype| dtype.as_scalar().is_some_and(is_number));
+    Err(if are_numbers {
+        error.with_hint("read_all, and to_f64 of its array, which converts numbers")
+    } else {
+        error
+    })
 }
 
 macro_rules! elements {

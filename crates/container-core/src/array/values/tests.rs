@@ -13,6 +13,27 @@ fn values_go_in_and_come_out() {
 }
 
 #[test]
+fn numbers_of_every_type_are_doubles() {
+    let of = |dtype: &str, order, bytes: &[u8]| {
+        let array =
+            Array::new(DType::parse(dtype).unwrap(), vec![2, 1], order, bytes.to_vec().into()).unwrap();
+        array.to_f64().map(|values| (values.shape().to_vec(), values.into_vec()))
+    };
+    let column = vec![2, 1];
+    assert_eq!(of(">i2", Order::C, &[0xff, 0xfe, 0, 3]).unwrap(), (column.clone(), vec![-2.0, 3.0]));
+    assert_eq!(of("|b1", Order::F, &[1, 0]).unwrap(), (column.clone(), vec![1.0, 0.0]));
+    // 1.5 and -2 as IEEE halves.
+    assert_eq!(of("<f2", Order::C, &[0, 0x3e, 0, 0xc0]).unwrap(), (column, vec![1.5, -2.0]));
+    let error = of("<c8", Order::C, &[0; 16]).unwrap_err();
+    assert_eq!(error.to_string(), "the elements are <c8, which are no real numbers");
+    assert!(of("|S3", Order::C, b"abcdef").is_err());
+    // In C order, whatever the order in memory.
+    let plane =
+        Array::new(DType::parse("|u1").unwrap(), vec![2, 2], Order::F, vec![1, 2, 3, 4].into()).unwrap();
+    assert_eq!(plane.to_f64().unwrap().into_vec(), [1.0, 3.0, 2.0, 4.0]);
+}
+
+#[test]
 fn a_view_borrows_or_is_refused() {
     let elements = [1.0_f64, 2.0, 3.0, 4.0, 5.0, 6.0];
     let array = Array::from_elements(&elements, &[2, 3]).unwrap();
