@@ -33,6 +33,11 @@ pub fn is_number(scalar: &Scalar) -> bool {
     )
 }
 
+/// True where [`to_f64`] converts the type whatever the part: numbers that are not complex.
+pub(crate) fn is_real(scalar: &Scalar) -> bool {
+    is_number(scalar) && scalar.kind != Kind::Complex
+}
+
 /// True of integers that doubles may round: those beyond ±2^53.
 #[must_use]
 pub const fn is_beyond_f64(value: i128) -> bool {

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::Array;
-use crate::dtype::{DType, Element, Kind, Order, Scalar, expect_type};
+use crate::dtype::{DType, Element, Kind, Order, expect_type};
 use crate::selection::Selection;
-use crate::to_f64::{ComplexPart, is_number, to_f64};
+use crate::to_f64::{ComplexPart, is_real, to_f64};
 use crate::typed_array::TypedArray;
 use crate::{Error, Limits, Result};
 
@@ -94,8 +94,7 @@ impl<'a> Array<'a> {
     /// [`Array::to_vec`].
     pub fn to_f64(&self) -> Result<TypedArray<'static, f64>> {
         let limits = Limits::default();
-        let is_real = |scalar: &&Scalar| is_number(scalar) && scalar.kind != Kind::Complex;
-        let scalar = self.dtype.as_scalar().filter(is_real).ok_or_else(|| {
+        let scalar = self.dtype.as_scalar().filter(|scalar| is_real(scalar)).ok_or_else(|| {
             Error::usage(format!("the elements are {}, which are no real numbers", self.dtype))
         })?;
         limits.allocate(self.len().saturating_mul(size_of::<f64>() as u64))?;

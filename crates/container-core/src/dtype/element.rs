@@ -4,7 +4,7 @@ use half::{bf16, f16};
 use num_complex::Complex;
 
 use super::{ByteOrder, DType, Kind};
-use crate::to_f64::is_number;
+use crate::to_f64::is_real;
 use crate::{Error, Result};
 
 /// A Rust type whose values are stored with their bytes in memory.
@@ -34,8 +34,8 @@ pub(crate) fn expect_type<T: Element>(have: &DType) -> Result<()> {
         return Ok(());
     }
     let error = Error::usage(format!("the elements are {have}, not {want}"));
-    let are_numbers = [have, &want].iter().all(|dtype| dtype.as_scalar().is_some_and(is_number));
-    Err(if are_numbers {
+    let are_real = [have, &want].iter().all(|dtype| dtype.as_scalar().is_some_and(is_real));
+    Err(if are_real {
         error.with_hint("read_all, and to_f64 of its array, which converts numbers")
     } else {
         error

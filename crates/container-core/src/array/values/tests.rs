@@ -27,6 +27,14 @@ fn numbers_of_every_type_are_doubles() {
     let error = of("<c8", Order::C, &[0; 16]).unwrap_err();
     assert_eq!(error.to_string(), "the elements are <c8, which are no real numbers");
     assert!(of("|S3", Order::C, b"abcdef").is_err());
+    // What cannot be converted is not told to be.
+    let hint = |dtype: &str, bytes: &[u8]| {
+        let array =
+            Array::new(DType::parse(dtype).unwrap(), vec![1], Order::C, bytes.to_vec().into()).unwrap();
+        array.to_vec::<f64>().unwrap_err().hint().map(str::to_owned)
+    };
+    assert!(hint("<f4", &[0; 4]).is_some_and(|hint| hint.contains("to_f64")));
+    assert_eq!((hint("<c8", &[0; 8]), hint("|S3", b"abc")), (None, None));
     // In C order, whatever the order in memory.
     let plane =
         Array::new(DType::parse("|u1").unwrap(), vec![2, 2], Order::F, vec![1, 2, 3, 4].into()).unwrap();
