@@ -78,6 +78,12 @@ impl Comparison {
     }
 }
 
+/// The question whether one of [`COLUMNS`] is meant by the name of metadata. A path of several steps is none.
+fn like_a_column(name: &str) -> Option<String> {
+    let columns = COLUMNS.iter().map(|(column, _)| *column).chain(["ndim"]);
+    if name.contains('/') { None } else { did_you_mean(name, columns, 0) }
+}
+
 /// Numbers of the columns of metadata of a catalogue, for the pointers of a condition.
 #[derive(Debug)]
 pub struct Binding(Vec<usize>);
@@ -112,11 +118,8 @@ impl Query {
     /// The single name of a pointer that is like one of [`COLUMNS`], with the question whether that is meant: for a condition that nothing fits.
     #[must_use]
     pub fn misspelt(&self) -> Option<(&str, String)> {
-        let names = || COLUMNS.iter().map(|(name, _)| *name).chain(["ndim"]);
-        self.pointers.iter().find_map(|pointer| {
-            let name = Table::column_of(pointer);
-            Some((name, did_you_mean(name, names(), 0).filter(|_| !name.contains('/'))?))
-        })
+        let mut names = self.pointers.iter().map(|pointer| Table::column_of(pointer));
+        names.find_map(|name| Some((name, like_a_column(name)?)))
     }
 
     /// Finds the columns of a catalogue for the pointers.
@@ -134,7 +137,7 @@ impl Query {
             catalog.meta_columns().iter().position(|column| column == name).ok_or_else(|| {
                 let hint = format!("holdall catalog --meta '{name}' …, which makes one with it");
                 Error::usage(format!("the catalogue has no column {name}"))
-                    .with_hint(self.misspelt().map_or(hint, |(_, question)| question))
+                    .with_hint(like_a_column(name).unwrap_or(hint))
             })
         };
         self.pointers.iter().map(find).collect::<Result<_>>().map(Binding)

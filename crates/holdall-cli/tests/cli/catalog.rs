@@ -233,6 +233,19 @@ fn questions_that_cannot_be_answered_are_errors() {
     std::fs::write(at.join("bad.parquet"), b"PAR1 and no more PAR1").unwrap();
     let bad = run(at, &["find", "dtype == int16", "bad.parquet", "cat.parquet"]);
     assert!(bad.expect(2).ends_with("image.asdf::roman/data\n"), "{bad:?}");
+    // The hint is about the column that is missing, the first of two here, and not about another name of the condition.
+    for (condition, name, hint) in [
+        ("/roman/x == 1 and ndims == 2", "roman/x", "holdall catalog --meta 'roman/x'"),
+        ("ndims == 2 and /roman/x == 1", "ndims", "did you mean ndim?"),
+    ] {
+        let asked = run(at, &["find", condition, "cat.parquet"]);
+        asked.expect(2);
+        assert!(
+            asked.err.contains(&format!("has no column {name}\n")) && asked.err.contains(hint),
+            "{asked:#?}"
+        );
+        assert!(!asked.err.contains("note:"), "{asked:#?}");
+    }
 }
 
 #[test]
