@@ -77,13 +77,9 @@ Examples:
   holdall convert scan.ra scan.npy";
 
 impl Cli {
-    /// The error for a common option that does nothing in this verb.
-    pub fn idle_option(&self) -> Option<Failure> {
-        let opens_no_file = matches!(
-            self.command,
-            Command::Formats(_) | Command::Samples(_) | Command::Completions(_) | Command::Man(_)
-        );
-        (opens_no_file && self.global.limit_memory.is_some())
+    /// The error for a common option that does nothing in `verb`, the one of this command line.
+    pub fn idle_option(&self, verb: &str) -> Option<Failure> {
+        (WITHOUT_FILES.contains(&verb) && self.global.limit_memory.is_some())
             .then(|| Failure::usage("--limit-memory is for verbs that open files"))
     }
 }

@@ -63,10 +63,13 @@ fn run(arguments: Vec<OsString>, formats: Formats) -> Outcome {
     let args = verbless::with_verb(args, &command);
     let parsed = command
         .try_get_matches_from(&args)
-        .and_then(|matches| Cli::from_arg_matches(&matches))
+        .and_then(|matches| {
+            let verb = matches.subcommand_name().unwrap_or_default().to_owned();
+            Ok((Cli::from_arg_matches(&matches)?, verb))
+        })
         .map_err(verbless::explain);
-    let cli = match parsed {
-        Ok(cli) => cli,
+    let (cli, verb) = match parsed {
+        Ok(parsed) => parsed,
         Err(told) => {
             // The reader of the help may have gone; the error cannot be reported.
             let _ = told.print();
@@ -79,7 +82,7 @@ fn run(arguments: Vec<OsString>, formats: Formats) -> Outcome {
     };
     interrupt::end_on_lost_pages();
     let mut console = Console::new(cli.global.limits(), cli.global.form(), formats);
-    let result = match cli.idle_option() {
+    let result = match cli.idle_option(&verb) {
         Some(failure) => Err(failure),
         None => commands::run(cli.command, &mut console),
     };
