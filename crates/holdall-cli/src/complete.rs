@@ -79,9 +79,12 @@ fn words_after(verb: &OsStr, formats: Formats) -> Option<Vec<String>> {
         return Some(command.get_subcommands().map(|verb| verb.get_name().to_owned()).collect());
     }
     let argument = command.find_subcommand(verb)?.get_positionals().next()?;
-    let words: Vec<String> =
-        argument.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
-    (!words.is_empty()).then_some(words)
+    Some(possible_words(argument)).filter(|words| !words.is_empty())
+}
+
+/// The words that the help lists for an argument.
+fn possible_words(argument: &clap::Arg) -> Vec<String> {
+    argument.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect()
 }
 
 /// The values of an option of the verb among the words.
@@ -95,9 +98,9 @@ fn values_of(option: &str, before: &[OsString], formats: Formats) -> Vec<String>
     else {
         return Vec::new();
     };
-    let listed = argument.get_possible_values();
+    let listed = possible_words(argument);
     if !listed.is_empty() {
-        return listed.iter().map(|value| value.get_name().to_owned()).collect();
+        return listed;
     }
     let of_formats = |values: fn(&'static Format) -> Vec<String>| -> Vec<String> {
         let all: BTreeSet<String> = targets(formats).flat_map(values).collect();

@@ -30,8 +30,7 @@ pub fn show(verification: &Verification, listing: Listing, console: &mut Console
     let style = if verification.verdict == VerifyStatus::Sound { OK } else { ERROR };
     let verdict = paint.with(style, verification.verdict.name());
     // Otherwise "sound" would promise more than it can.
-    let none = verification.verdict == VerifyStatus::Sound && verification.without_checksums;
-    let none = if none { ", the file has no checksums" } else { "" };
+    let none = if verification.without_checksums { ", the file has no checksums" } else { "" };
     let blocks = blocks(verification).map(|blocks| format!(" ({blocks}{none})")).unwrap_or_default();
     let blocks = paint.with(DIM, &blocks).into_owned();
     writeln!(console.out, "{}: {verdict}{blocks}", printable(&verification.path))?;
