@@ -208,6 +208,10 @@ mod tests {
     use crate::npy_data::with_plot_data;
     use crate::text_boxes::assert_apart;
 
+    fn viridis(range: Range, stretch: Stretch) -> Colors {
+        Colors { range, stretch, palette: Palette::by_name("viridis").unwrap(), nan: Rgba::GRID }
+    }
+
     #[test]
     fn the_room_that_is_taken_gives_the_same_picture() {
         for (width, height) in
@@ -234,9 +238,7 @@ mod tests {
         let bytes: Vec<u8> = (0..4096).flat_map(|at| value(at).to_le_bytes()).collect();
         for order in [Order::C, Order::F] {
             with_plot_data("<f8", &[64, 64], order, &bytes, |subject| {
-                let palette = Palette::by_name("viridis").unwrap();
-                let colors =
-                    Colors { range: Range::MinMax, stretch: Stretch::Linear, palette, nan: Rgba::GRID };
+                let colors = viridis(Range::MinMax, Stretch::Linear);
                 for size in [(60, 60), (1200, 1200)] {
                     let style = Style { size: Some(size), ..Style::default() };
                     let drawn = heatmap(subject, &colors, Origin::Upper, "data", &style).unwrap();
@@ -261,9 +263,7 @@ mod tests {
                 _ => (0..10_000).flat_map(|at| (value(at) as i32).to_le_bytes()).collect(),
             };
             with_plot_data(descr, &[100, 100], Order::C, &bytes, |subject| {
-                let palette = Palette::by_name("viridis").unwrap();
-                let colors =
-                    Colors { range: Range::Auto, stretch: Stretch::Linear, palette, nan: Rgba::GRID };
+                let colors = viridis(Range::Auto, Stretch::Linear);
                 for size in [(90, 90), (1200, 1200)] {
                     let style = Style { size: Some(size), ..Style::default() };
                     let drawn = heatmap(subject, &colors, Origin::Upper, "data", &style).unwrap();
@@ -316,8 +316,7 @@ mod tests {
                     sizes.map(|size| (size, 100)).into_iter().chain(fine.map(|size| (size, 200)))
                 {
                     for stretch in Stretch::ALL {
-                        let palette = Palette::by_name("viridis").unwrap();
-                        let colors = Colors { range: Range::MinMax, stretch, palette, nan: Rgba::GRID };
+                        let colors = viridis(Range::MinMax, stretch);
                         let title = Some("small.npy::data".to_owned());
                         let style = Style { size: Some((width, height)), title, dpi, ..Style::default() };
                         let drawn = heatmap(subject, &colors, Origin::Upper, "data", &style).unwrap();
