@@ -140,7 +140,8 @@ pub enum ConvertOutcome {
 ///
 /// # Errors
 /// `Usage` for a target that is the source, exists, or has an unknown format, for several datasets into a format of one, for reading back from a
-/// pipe or a subset of the frames, and for reversed axes where source and target are column-major formats. `Unsupported` for data that the target's format cannot hold; those of opening and reading the source; `Io`.
+/// pipe or a subset of the frames, and for reversed axes where source and target are column-major formats. `Unsupported` for data that the target's
+/// format cannot hold; those of opening and reading the source; `Io`.
 pub fn convert(source: &Address, target: &Path, options: &ConvertOptions<'_>) -> Result<ConvertOutcome> {
     let format = target_format(target, options.to, options.open.formats)?;
     refuse_source(&source.file, target)?;
