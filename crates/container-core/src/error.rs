@@ -262,6 +262,16 @@ impl Error {
         self.0.is_after_change
     }
 
+    /// True where the limits, the machine, the source or a request to stop ended the operation: `Limit`, `Io`, `Missing` and `Cancelled`. Such
+    /// an error is passed on, and never recorded as a fault of the file.
+    #[must_use]
+    pub fn is_interruption(&self) -> bool {
+        matches!(
+            self.0.kind,
+            ErrorKind::Limit { .. } | ErrorKind::Io(_) | ErrorKind::Missing(_) | ErrorKind::Cancelled
+        )
+    }
+
     /// True where the file is at fault, not the caller, the machine or the limits.
     #[must_use]
     pub fn is_damage(&self) -> bool {
@@ -292,14 +302,11 @@ impl fmt::Display for Error {
 }
 
 impl fmt::Debug for Error {
+    /// Writes the text of the error and its next step, which is what a `main` that returns the error prints.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Error")
-            .field("kind", &self.0.kind)
-            .field("context", &self.0.context)
-            .field("range", &self.0.range)
-            .field("part", &self.0.part)
-            .field("hint", &self.0.hint)
-            .finish()
+        write!(f, "{self}")?;
+        self.hint()
+            .map_or(Ok(()), |hint| write!(f, "\n  try: {}", hint.strip_prefix("try: ").unwrap_or(hint)))
     }
 }
 

@@ -110,8 +110,8 @@ fn a_shift_moves_the_range_and_nothing_else() {
 }
 
 #[test]
-fn debug_shows_kind_and_places() {
-    let error = Error::usage("x").with_context("c").with_range(1..2).in_file("f").with_hint("h");
-    let want = r#"Error { kind: Usage("x"), context: Some("c"), range: Some(1..2), part: Some("f"), hint: Some("h") }"#;
-    assert_eq!(format!("{error:?}"), want);
+fn debug_is_the_text_and_the_next_step() {
+    let error = Error::usage("x").with_context("c").with_range(1..2).in_file("f");
+    assert_eq!(format!("{error:?}"), "c: x (f, bytes 1..2)");
+    assert_eq!(format!("{:?}", error.with_hint("h")), "c: x (f, bytes 1..2)\n  try: h");
 }
