@@ -14,6 +14,7 @@ mod decoded;
 mod goldens;
 mod gsd_conversions;
 mod gsd_damage;
+mod interrupted;
 mod large;
 mod manifest;
 mod matrix;

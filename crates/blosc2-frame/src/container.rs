@@ -110,7 +110,7 @@ fn open(input: Input, options: &container::OpenOptions) -> Result<Box<dyn Contai
             let mut opened = Blosc2Container::new(&open, options)?;
             opened.journal = notice;
             if stores::is_embed(opened.view.frame()) {
-                return Ok(stores::open_embed(source, options, open_container));
+                return stores::open_embed(source, options, open_container);
             }
             Ok(Box::new(opened))
         }

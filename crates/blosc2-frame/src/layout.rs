@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use container_core::container::Tolerance;
 use container_core::source::Source;
-use container_core::{Error, ErrorKind, Limits, Result};
+use container_core::{Error, Limits, Result};
 
 use crate::fault::{Fault, FaultKind};
 use crate::header::{ChunkSize, FIXED_LEN, Header, Kind};
@@ -358,14 +358,12 @@ impl Layout {
 
     /// Records an error as a fault, unless it does not concern the contents of the file.
     fn fail(&mut self, kind: FaultKind, error: Error, range: Range<u64>) -> Result<()> {
-        match error.kind() {
-            ErrorKind::Limit { .. } | ErrorKind::Io(_) | ErrorKind::Missing(_) => Err(error),
-            _ => {
-                let range = error.range().unwrap_or(range);
-                self.faults.push(Fault::of_error(kind, error, range));
-                Ok(())
-            }
+        if error.is_interruption() {
+            return Err(error);
         }
+        let range = error.range().unwrap_or(range);
+        self.faults.push(Fault::of_error(kind, error, range));
+        Ok(())
     }
 
     /// Returns the bytes of a field of the header: `len` from byte `at` on.

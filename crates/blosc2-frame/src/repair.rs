@@ -71,6 +71,8 @@ pub(crate) fn repair_to(
     recovered.restore_previous_chunks(&origin, &mut statuses, progress)?;
     recovered.recover_intact_blocks(&origin, &mut statuses, progress)?;
     recovered.report(&origin, &statuses, &mut report);
+    // A stop within a search or a decoding ends those alone, as damage does: what they did not find is not lost.
+    options.limits.stop.check()?;
     output::check_lengths(&recovered, &statuses)?;
     output::write(&origin, &recovered, &statuses, options, out, &mut report, progress)?;
     Ok(report)

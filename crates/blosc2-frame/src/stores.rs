@@ -73,16 +73,19 @@ pub(crate) fn open(
 }
 
 /// Opens the EmbedStore that the frame at the start of `source` is, by [`is_embed`].
+///
+/// # Errors
+/// `Io`, `Missing`, `Cancelled`. Other failures are found by a check.
 pub(crate) fn open_embed(
     source: Shared,
     options: &container_core::container::OpenOptions,
     open_container: OpenContainer,
-) -> Box<dyn Container> {
+) -> Result<Box<dyn Container>> {
     let len = source.len();
     let mut leaves = Leaves::new(options, open_container);
     let place = LeafLocation { part: None, range: 0..len, inside: None };
-    leaves.take("", place, Bytes::Within(source, 0..len));
-    Box::new(Store::new(Kind::Embed, len, leaves))
+    leaves.take("", place, Bytes::Within(source, 0..len))?;
+    Ok(Box::new(Store::new(Kind::Embed, len, leaves)))
 }
 
 fn open_zip(
@@ -102,9 +105,9 @@ fn open_zip(
         match member.refused {
             Some(why) if named => leaves.add_refused(&member.name, place, why),
             Some(_) => {}
-            None if named || starts_like_a_frame(source, member) => {
+            None if named || starts_like_a_frame(source, member)? => {
                 let bytes = Bytes::Within(Arc::clone(source), member.data.clone());
-                leaves.take(&member.name, place, bytes);
+                leaves.take(&member.name, place, bytes)?;
             }
             None => {
                 let message = format!("{}: a member that is not a frame", member.name);
@@ -129,10 +132,10 @@ fn open_zip(
     Ok(Store::new(Kind::Zip(archive), size, leaves))
 }
 
-fn starts_like_a_frame(source: &Shared, member: &archive::Member) -> bool {
+fn starts_like_a_frame(source: &Shared, member: &archive::Member) -> Result<bool> {
     let start = member.data.start;
     let magic = start..start.saturating_add(crate::header::MAGIC.len() as u64);
-    magic.end <= member.data.end && source.read(magic).is_ok_and(|bytes| *bytes == crate::header::MAGIC)
+    Ok(magic.end <= member.data.end && *source.read(magic)? == crate::header::MAGIC)
 }
 
 fn open_directory(
@@ -153,7 +156,7 @@ fn open_directory(
         size = size.saturating_add(file.len);
         let place = LeafLocation { part: Some(file.part.clone()), range: 0..file.len, inside: None };
         if file.sparse {
-            leaves.take(&file.part, place, Bytes::At(file.path));
+            leaves.take(&file.part, place, Bytes::At(file.path))?;
             continue;
         }
         match file_source(&file.path, file.len, many, options) {
@@ -163,7 +166,7 @@ fn open_directory(
                     &file.part,
                     LeafLocation { range: 0..len, ..place },
                     Bytes::Within(source, 0..len),
-                );
+                )?;
             }
             Err(error) => leaves.lose(&file.part, place, error),
         }

@@ -24,26 +24,37 @@ pub(crate) struct VerifiedReads {
 
 impl VerifiedReads {
     /// Returns the digests, unless there are none, or another program has changed the frame since.
-    fn digests(&self, frame: &Frame) -> Option<&Digests> {
-        let read = || {
-            let value = frame.vlmetalayer(checksums::NAME).ok().flatten()?;
+    ///
+    /// # Errors
+    /// `Io` and `Cancelled`: the next call then tries again.
+    fn digests(&self, frame: &Frame) -> Result<Option<&Digests>> {
+        if let Some(digests) = self.digests.get() {
+            return Ok(digests.as_ref());
+        }
+        let value = match frame.vlmetalayer(checksums::NAME) {
+            Err(error) if matches!(error.kind(), ErrorKind::Io(_) | ErrorKind::Cancelled) => {
+                return Err(error);
+            }
+            value => value.ok().flatten(),
+        };
+        let parse = |value: Vec<u8>| {
             let nbytes = frame.header().nbytes;
             Digests::parse(&value, frame.layout().offsets(), nbytes, &frame.options().limits)
         };
-        self.digests.get_or_init(read).as_ref()
+        Ok(self.digests.get_or_init(|| value.and_then(parse)).as_ref())
     }
 
     /// Returns the algorithm of the digests; `None` without valid ones.
     pub(crate) fn algorithm(&self, frame: &Frame) -> Option<Algorithm> {
-        self.digests(frame).map(Digests::algorithm)
+        self.digests(frame).ok().flatten().map(Digests::algorithm)
     }
 
     /// Compares the stored bytes of the chunk `index` with its digest, unless they were found to fit before.
     ///
     /// # Errors
-    /// `Checksum` where they do not fit; `Cancelled`.
+    /// `Checksum` where they do not fit; `Io`, `Cancelled`.
     pub(crate) fn compare(&self, frame: &Frame, index: u64, chunk: &[u8], stop: Stop) -> Result<()> {
-        let Some(digests) = self.digests(frame) else { return Ok(()) };
+        let Some(digests) = self.digests(frame)? else { return Ok(()) };
         let Some(Offset::Stored(number)) = frame.layout().offsets().get(index) else { return Ok(()) };
         if self.fit.lock().unwrap_or_else(PoisonError::into_inner).contains(&number) {
             return Ok(());

@@ -383,7 +383,7 @@ fn check_nbytes(parsed: &Chunk<'_>, chunk: &ChunkEntry) -> Result<()> {
 
 /// An error of the engine, whose range counts from the start of the chunk.
 fn in_chunk(error: Error, index: usize, chunk: &ChunkEntry) -> Error {
-    if matches!(error.kind(), ErrorKind::Limit { .. } | ErrorKind::Io(_) | ErrorKind::Missing(_)) {
+    if error.is_interruption() {
         return error;
     }
     let start = chunk.range().start;

@@ -10,7 +10,7 @@ pub enum Severity {
     Note,
     /// Likely to trouble some reader; the values are valid.
     Warning,
-    /// Undecided: bytes whose codec or filter is a missing plugin.
+    /// Undecided: bytes whose codec or filter is a missing plugin, or that limits or a disk kept from being read.
     Unchecked,
     /// Damage: something is missing, contradictory or does not fit its digest.
     Error,

@@ -146,7 +146,7 @@ impl<'f> CopyMarkers<'f> {
             let bytes = self.file.source().read(at..gap.end.min(at.saturating_add(most)))?;
             let (len, part) = match self.initial(at, &bytes) {
                 Some(initial) => initial,
-                None => self.recognise(&bytes),
+                None => self.recognise(&bytes)?,
             };
             let mut end = at.saturating_add(len as u64);
             if len == bytes.len() && matches!(part, SegmentKind::Orphan) {
@@ -173,19 +173,19 @@ impl<'f> CopyMarkers<'f> {
     }
 
     /// Returns the length and the kind of the segment at the start of `bytes`.
-    fn recognise(&self, bytes: &[u8]) -> (usize, SegmentKind) {
+    fn recognise(&self, bytes: &[u8]) -> Result<(usize, SegmentKind)> {
         let set = bytes.iter().position(|byte| *byte != 0).unwrap_or(bytes.len());
         if set == bytes.len() {
-            return (set, SegmentKind::Padding);
+            return Ok((set, SegmentKind::Padding));
         }
         if self.first_entry.is_some_and(|first| bytes.starts_with(&first)) {
-            return (self.index_len(bytes), SegmentKind::DeadIndex);
+            return Ok((self.index_len(bytes), SegmentKind::DeadIndex));
         }
         if !self.first_name.is_empty() && bytes.starts_with(&self.first_name) {
-            return (self.names_len(bytes), SegmentKind::DeadNames);
+            return Ok((self.names_len(bytes)?, SegmentKind::DeadNames));
         }
         let next = self.first_entry.and_then(|first| find(bytes, &first));
-        (next.unwrap_or(bytes.len()), SegmentKind::Orphan)
+        Ok((next.unwrap_or(bytes.len()), SegmentKind::Orphan))
     }
 
     /// Entries equal to those of the index, and the zero slots after them.
@@ -200,13 +200,16 @@ impl<'f> CopyMarkers<'f> {
     }
 
     /// Names equal to those of the namelist, and the zeros after them, in whole units.
-    fn names_len(&self, bytes: &[u8]) -> usize {
+    fn names_len(&self, bytes: &[u8]) -> Result<usize> {
         let range = self.file.header().namelist_range().unwrap_or_default();
-        let own = self.file.source().read(range).unwrap_or_default();
+        let own = match self.file.source().read(range) {
+            Err(error) if error.is_interruption() => return Err(error),
+            own => own.unwrap_or_default(),
+        };
         let same = bytes.iter().zip(own.iter()).take_while(|(a, b)| a == b).count();
         let end = bytes[same..].iter().position(|byte| *byte != 0).map_or(bytes.len(), |more| same + more);
         // A copy of a shorter list has a NUL where the present list continues.
-        end.max(self.first_name.len())
+        Ok(end.max(self.first_name.len()))
     }
 }
 

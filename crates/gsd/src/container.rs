@@ -268,7 +268,7 @@ impl GsdContainer {
 
     fn read_chunk(&self, entry: &IndexEntry, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
         let mut stored = self.file.stored_array(entry)?;
-        stored.shape = self.datasets.name_stats.shape_of(&self.file, entry);
+        stored.shape = self.datasets.name_stats.shape_of(&self.file, entry)?;
         stored.read(self.file.source(), region, &options.limits, options.threads)
     }
 }

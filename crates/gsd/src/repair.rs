@@ -157,7 +157,7 @@ pub(crate) fn incomplete_frames(source: &dyn Source, limits: &Limits) -> Result<
         }
     };
     match look() {
-        Err(error) if !matches!(error.kind(), ErrorKind::Io(_) | ErrorKind::Missing(_)) => Ok(None),
+        Err(error) if !error.is_interruption() || matches!(error.kind(), ErrorKind::Limit { .. }) => Ok(None),
         other => other,
     }
 }

@@ -35,7 +35,9 @@ pub(super) fn findings(
         let problem = match check_array(file, index, entry, options) {
             Ok(problem) => problem,
             Err(error) if error.is_damage() => Some(error.kind().to_string()),
-            // Other files, codecs and elements over the limit have findings of their own.
+            // Elements over the limit, codecs and other files have findings of their own.
+            Err(error) if matches!(error.kind(), ErrorKind::Limit { .. }) => None,
+            Err(error) if error.is_interruption() && !file.is_external(&entry.array) => return Err(error),
             Err(error) if matches!(error.kind(), ErrorKind::Missing(_) | ErrorKind::Cancelled) => {
                 return Err(error);
             }

@@ -32,12 +32,12 @@ impl Codec for Blosc {
     }
 
     fn decode_range(&self, encoded: &Encoded<'_>, range: Range<u64>, dst: &mut [u8]) -> Result<()> {
-        decode_range(encoded, range, dst, head_of(encoded), &decode_within(encoded.limits))
+        decode_range(encoded, range, dst, head_of(encoded)?, &decode_within(encoded.limits))
             .map_err(|error| error.with_context("blsc data"))
     }
 
     fn decode_in_pieces(&self, encoded: &Encoded<'_>, take: &mut Take<'_>) -> Result<()> {
-        decode_in_pieces(encoded, take, head_of(encoded), &decode_within(encoded.limits))
+        decode_in_pieces(encoded, take, head_of(encoded)?, &decode_within(encoded.limits))
             .map_err(|error| error.with_context("blsc data"))
     }
 
@@ -113,23 +113,26 @@ impl fmt::Debug for Blosc2 {
 }
 
 /// Layout of chunk lengths. In files of asdf-cxx and asdf-compression the chunk itself contains its length. abacusutils stores lengths before chunks.
-fn head_of(encoded: &Encoded<'_>) -> chunks::Head<'static> {
-    if is_bare(encoded) { &bare_head } else { &counted_head }
+fn head_of(encoded: &Encoded<'_>) -> Result<chunks::Head<'static>> {
+    Ok(if is_bare(encoded)? { &bare_head } else { &counted_head })
 }
 
 /// Whether the data are one chunk without a length before it. A chunk after a length has its block size where a bare chunk has its stored length, so
 /// both layouts may seem valid. Then the decoded length and the chain of chunks decide.
-pub(super) fn is_bare(encoded: &Encoded<'_>) -> bool {
+///
+/// # Errors
+/// As [`chunks::find_chunk_at`].
+pub(super) fn is_bare(encoded: &Encoded<'_>) -> Result<bool> {
     let start = encoded.range.start;
-    let Ok(bare) = chunks::chunk_at(encoded, start, &bare_head) else { return false };
+    let Some(bare) = chunks::find_chunk_at(encoded, start, &bare_head)? else { return Ok(false) };
     if bare.stored != encoded.range {
-        return false;
+        return Ok(false);
     }
-    match chunks::chunk_at(encoded, start, &counted_head) {
-        Err(_) => true,
+    Ok(match chunks::find_chunk_at(encoded, start, &counted_head)? {
+        None => true,
         // Both layouts are valid: lengths decide.
-        Ok(_) => bare.decoded_len == encoded.decoded_len && !chunks::is_chain(encoded, &counted_head),
-    }
+        Some(_) => bare.decoded_len == encoded.decoded_len && !chunks::is_chain(encoded, &counted_head)?,
+    })
 }
 
 /// [`decode_chunk`] within limits.

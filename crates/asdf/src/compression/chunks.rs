@@ -197,15 +197,29 @@ pub(super) fn chunk_at(encoded: &Encoded<'_>, at: u64, head: Head<'_>) -> Result
     Ok(chunk)
 }
 
+/// The chunk at `at`; `None` where the bytes there are not one.
+///
+/// # Errors
+/// Interruptions alone ([`Error::is_interruption`]): a failing disk must not decide where chunks are.
+pub(super) fn find_chunk_at(encoded: &Encoded<'_>, at: u64, head: Head<'_>) -> Result<Option<Chunk>> {
+    match chunk_at(encoded, at, head) {
+        Err(error) if error.is_interruption() => Err(error),
+        found => Ok(found.ok()),
+    }
+}
+
 /// Whether the chunks, by their heads alone, fill the block and its decoded length exactly.
-pub(super) fn is_chain(encoded: &Encoded<'_>, head: Head<'_>) -> bool {
+///
+/// # Errors
+/// As [`find_chunk_at`].
+pub(super) fn is_chain(encoded: &Encoded<'_>, head: Head<'_>) -> Result<bool> {
     let (mut at, mut made) = (encoded.range.start, 0_u64);
     while at < encoded.range.end {
-        let Ok(chunk) = chunk_at(encoded, at, head) else { return false };
+        let Some(chunk) = find_chunk_at(encoded, at, head)? else { return Ok(false) };
         at = chunk.stored.end;
         made = made.saturating_add(chunk.decoded_len);
     }
-    made == encoded.decoded_len
+    Ok(made == encoded.decoded_len)
 }
 
 /// Builds the error for chunks that do not add up.

@@ -139,7 +139,7 @@ fn is_in_frames(encoded: &Encoded<'_>) -> Result<bool> {
         return Err(Error::malformed("lz4 data without a chunk"));
     }
     // A chunk of 66 MiB can begin like a frame, but a frame is never a whole chain of chunks.
-    Ok(is_frame(encoded)? && !is_chain(encoded, &head))
+    Ok(is_frame(encoded)? && !is_chain(encoded, &head)?)
 }
 
 /// Whether the first bytes are those of a frame.

@@ -18,7 +18,7 @@ use container_core::codec::{Codec, Encoded};
 use container_core::source::try_zeroed_vec;
 use container_core::{ErrorKind, Limits, Result};
 
-use super::chunks::{Chunk, Head, chunk_at};
+use super::chunks::{Chunk, Head, find_chunk_at};
 use super::{blosc, lz4_chunks};
 
 /// Data that were read of a damaged payload.
@@ -51,12 +51,12 @@ pub(crate) fn salvage(label: &str, encoded: &Encoded<'_>, whole: bool) -> Result
     match label {
         "lz4" if !Lz4Frame::is_frame(&start) => chain(encoded, whole, &lz4_chunks::head, &lz4).map(Some),
         "blsc" | "bls2" => {
-            let bare = chunk_at(encoded, stored.start, &blosc::bare_head);
+            let bare = find_chunk_at(encoded, stored.start, &blosc::bare_head)?;
             // The length of a chunk that the source cuts reaches past it.
             let is_bare = match bare {
-                Ok(_) if label == "blsc" => blosc::is_bare(encoded),
-                Ok(chunk) => chunk.stored == *stored,
-                Err(_) => !whole && start.first() != Some(&0),
+                Some(_) if label == "blsc" => blosc::is_bare(encoded)?,
+                Some(chunk) => chunk.stored == *stored,
+                None => !whole && start.first() != Some(&0),
             };
             match (is_bare, label) {
                 (true, _) => blosc_blocks(encoded, whole),
@@ -76,13 +76,18 @@ pub(crate) fn salvage(label: &str, encoded: &Encoded<'_>, whole: bool) -> Result
 pub(crate) fn declared_len(label: &str, encoded: &Encoded<'_>) -> Result<Option<u64>> {
     let stored = &encoded.range;
     let start = encoded.part(stored.start..stored.start.saturating_add(4).min(stored.end))?;
-    let chain = |head: Head<'_>| chain_from(encoded, stored.start, head).map(|chunks| sum(&chunks));
-    Ok(match label {
+    let chain = |head: Head<'_>| -> Result<Option<u64>> {
+        Ok(chain_from(encoded, stored.start, head)?.map(|chunks| sum(&chunks)))
+    };
+    match label {
         "lz4" if !Lz4Frame::is_frame(&start) => chain(&lz4_chunks::head),
-        "blsc" => chain(&blosc::counted_head).or_else(|| chain(&blosc::bare_head)),
+        "blsc" => match chain(&blosc::counted_head)? {
+            None => chain(&blosc::bare_head),
+            counted => Ok(counted),
+        },
         "bls2" => chain(&blosc::bare_head),
-        _ => None,
-    })
+        _ => Ok(None),
+    }
 }
 
 /// Decodes a chunk into a slice of its length. False where it is damaged.
@@ -109,7 +114,7 @@ pub(crate) fn is_read(result: Result<()>) -> Result<bool> {
 fn chain(encoded: &Encoded<'_>, whole: bool, head: Head<'_>, read: Read<'_>) -> Result<Salvaged> {
     let (stored, total) = (&encoded.range, encoded.decoded_len);
     let mut data = Data::new(encoded)?;
-    let all = if whole { chain_from(encoded, stored.start, head) } else { None };
+    let all = if whole { chain_from(encoded, stored.start, head)? } else { None };
     if let Some(all) = all.filter(|all| sum(all) == total) {
         let mut at = 0_u64;
         for chunk in &all {
@@ -120,7 +125,7 @@ fn chain(encoded: &Encoded<'_>, whole: bool, head: Head<'_>, read: Read<'_>) -> 
     }
     let (mut at, mut made) = (stored.start, 0_u64);
     while at < stored.end
-        && let Ok(chunk) = chunk_at(encoded, at, head)
+        && let Some(chunk) = find_chunk_at(encoded, at, head)?
         && chunk.decoded_len <= total.saturating_sub(made)
         && data.read(encoded, &chunk, made, read)?
     {
@@ -137,8 +142,8 @@ fn chain(encoded: &Encoded<'_>, whole: bool, head: Head<'_>, read: Read<'_>) -> 
             break Vec::new();
         }
         // The first bytes rule out most offsets.
-        if chunk_at(encoded, from, head).is_ok_and(|chunk| fits(&chunk, total.saturating_sub(made)))
-            && let Some(last) = chain_from(encoded, from, head)
+        if find_chunk_at(encoded, from, head)?.is_some_and(|chunk| fits(&chunk, total.saturating_sub(made)))
+            && let Some(last) = chain_from(encoded, from, head)?
             && sum(&last) <= total.saturating_sub(made)
         {
             break last;
@@ -163,14 +168,14 @@ fn fits(chunk: &Chunk, left: u64) -> bool {
 }
 
 /// The chunks from `at` on, if they end where the block does.
-fn chain_from(encoded: &Encoded<'_>, mut at: u64, head: Head<'_>) -> Option<Vec<Chunk>> {
+fn chain_from(encoded: &Encoded<'_>, mut at: u64, head: Head<'_>) -> Result<Option<Vec<Chunk>>> {
     let mut chunks = Vec::new();
     while at < encoded.range.end {
-        let chunk = chunk_at(encoded, at, head).ok()?;
+        let Some(chunk) = find_chunk_at(encoded, at, head)? else { return Ok(None) };
         at = chunk.stored.end;
         chunks.push(chunk);
     }
-    Some(chunks)
+    Ok(Some(chunks))
 }
 
 fn sum(chunks: &[Chunk]) -> u64 {

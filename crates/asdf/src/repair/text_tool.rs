@@ -4,9 +4,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use container_core::Result;
 use container_core::report::{Evidence, RepairItem, RepairReport};
 use container_core::source::{Joined, Source};
+use container_core::{ErrorKind, Result};
 
 use super::encoded_block::Tools;
 use super::find_blocks::last_marker;
@@ -194,10 +194,11 @@ fn decodes(stored: &[u8], header: BlockHeader, tools: &Tools<'_>) -> Result<bool
     let data = 0..stored.len() as u64;
     let block = StoredBlock { index: 0, at: 0, header, end: data.end, data };
     let decoded = digest::decoded(&stored, &block, tools.codecs, tools.limits, 1);
-    Ok(match decoded {
-        Ok(bytes) => header.digest() == Some(BlockHeader::ALGORITHM.digest(&bytes)),
-        Err(_) => false,
-    })
+    match decoded {
+        Ok(bytes) => Ok(header.digest() == Some(BlockHeader::ALGORITHM.digest(&bytes))),
+        Err(error) if matches!(error.kind(), ErrorKind::Cancelled) => Err(error),
+        Err(_) => Ok(false),
+    }
 }
 
 /// Candidate changes of the header itself: first none, then a change at each end of a line in it, or at all.

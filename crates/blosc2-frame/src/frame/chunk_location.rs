@@ -6,7 +6,7 @@ use std::ops::Range;
 use blosc_chunk::{Compressor, Filter, Header as ChunkHeader, MAX_CHUNK_NBYTES, Pipeline, Special};
 use container_core::container::Digests;
 use container_core::source::Source;
-use container_core::{Error, ErrorKind, Result, Stop};
+use container_core::{Error, Result, Stop};
 
 use super::Frame;
 use crate::fault::FaultKind;
@@ -61,7 +61,7 @@ impl<'f> ChunkLocation<'f> {
 
     /// Says of an error about the chunk `index`, whose range counts from its start, where in the file that is.
     pub(crate) fn in_chunk(&self, error: Error, index: u64) -> Error {
-        if matches!(error.kind(), ErrorKind::Limit { .. } | ErrorKind::Io(_) | ErrorKind::Missing(_)) {
+        if error.is_interruption() {
             return error;
         }
         let own = self.range();

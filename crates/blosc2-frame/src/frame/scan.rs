@@ -97,7 +97,7 @@ impl Frame {
         match self.layout.offsets() {
             // All are the same mark, so one report covers them.
             Offsets::Same(Offset::Special(special), count) => {
-                scanner.not_stored(0, *special, *count);
+                scanner.not_stored(0, *special, *count)?;
                 scanner.held = self.data_len();
             }
             // All have the same offset, so two reports are enough.
@@ -130,7 +130,7 @@ impl ChunkScanner<'_> {
         }
     }
 
-    fn not_stored(&mut self, index: u64, special: Special, count: u64) {
+    fn not_stored(&mut self, index: u64, special: Special, count: u64) -> Result<()> {
         let kind = match special {
             Special::Zeros | Special::Value => 0,
             Special::Uninit => 1,
@@ -138,27 +138,33 @@ impl ChunkScanner<'_> {
         };
         self.found.special[kind] += count;
         if self.frame.header().chunksize != ChunkSize::Variable {
-            return;
+            return Ok(());
         }
         let fault = match self.frame.chunk_len(index) {
             Ok(len) => {
                 let message = format!("chunk {index} does not give its length; the others leave {len} bytes");
                 Fault::new(FaultKind::ChunkSizeSalvaged, self.frame.layout.index(), message)
             }
+            Err(error) if error.is_interruption() => return Err(error),
             Err(error) => {
                 let range = error.range().unwrap_or_else(|| self.frame.layout.index());
                 Fault::of_error(FaultKind::ChunkSizeLost, error, range)
             }
         };
         self.report(fault.of(index));
+        Ok(())
     }
 
     fn scan_chunk(&mut self, index: u64) -> Result<()> {
         let (place, header) = match self.frame.locate_with_header(index) {
             Ok(LocatedHeader::Stored(place, header)) => (place, header),
             Ok(LocatedHeader::Special(special)) => {
-                self.not_stored(index, special, 1);
-                self.held = self.held.saturating_add(self.frame.chunk_len(index).unwrap_or(0));
+                self.not_stored(index, special, 1)?;
+                let len = match self.frame.chunk_len(index) {
+                    Err(error) if error.is_interruption() => return Err(error),
+                    len => len.unwrap_or(0),
+                };
+                self.held = self.held.saturating_add(len);
                 return Ok(());
             }
             Err(error) => return self.record_error(index, error),
@@ -202,9 +208,8 @@ impl ChunkScanner<'_> {
     fn record_error(&mut self, index: u64, error: Error) -> Result<()> {
         let is_sparse = self.frame.header().kind == Kind::Sparse;
         let kind = match error.kind() {
-            ErrorKind::Limit { .. } | ErrorKind::Io(_) | ErrorKind::Missing(_) | ErrorKind::Usage(_) => {
-                return Err(error);
-            }
+            _ if error.is_interruption() => return Err(error),
+            ErrorKind::Usage(_) => return Err(error),
             ErrorKind::Truncated { .. } if is_sparse => FaultKind::PartSize,
             ErrorKind::Truncated { .. } => FaultKind::ChunkTruncated,
             _ if is_sparse && error.range().is_none() => FaultKind::PartMissing,

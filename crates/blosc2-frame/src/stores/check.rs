@@ -12,7 +12,7 @@ use container_core::{Error, Progress, Result};
 use super::archive::Member;
 use super::byte_map::part_of;
 use super::container::{Kind, Store, path_of};
-use super::leaf::{Leaf, LeafLocation, Role, key_of};
+use super::leaf::{Leaf, LeafLocation, Role, key_of, severity_of};
 use crate::dataset_view::DATASET;
 
 pub(crate) fn check(
@@ -104,7 +104,7 @@ fn open_error_finding(error: &Error, leaf: &Leaf) -> Option<Finding> {
     if leaf.is_reported {
         return None;
     }
-    let mut finding = Finding::new(Severity::Error, "leaf_unreadable", error.to_string());
+    let mut finding = Finding::new(severity_of(error), "leaf_unreadable", error.to_string());
     let range = match &leaf.place.inside {
         Some(_) => leaf.place.range.clone(),
         None => error.range().unwrap_or_else(|| leaf.place.range.clone()),

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use container_core::report::{Finding, Severity};
 use container_core::{Error, Result};
 
+use super::leaf::severity_of;
 use crate::header::MAGIC;
 use crate::sparse_directory::INDEX_NAME;
 
@@ -99,7 +100,7 @@ impl Walk {
                 return Err(error);
             }
             self.add_finding(
-                Severity::Error,
+                severity_of(&error),
                 "store_unlisted",
                 part,
                 format!("it cannot be listed: {error}"),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use container_core::container::{self, Container};
 use container_core::report::{Finding, Severity};
-use container_core::{Error, Result};
+use container_core::{Error, ErrorKind, Result};
 
 use super::embed_store::{self, EmbedMap};
 use super::open_frames::{Bytes, LazyFrame, OpenContainer, OpenFrames};
@@ -44,6 +44,25 @@ pub(crate) struct LeafLocation {
     pub(crate) range: Range<u64>,
     /// Bytes of what the EmbedStore decodes to.
     pub(crate) inside: Option<Range<u64>>,
+}
+
+impl LeafLocation {
+    /// Keeps a failure to read the leaf with it, so that the other leaves remain accessible.
+    ///
+    /// # Errors
+    /// `Missing` and `Cancelled`; `Io` of a store in one file, whose leaves are all on the failing disk.
+    fn keep<T>(&self, read: Result<T>) -> Result<Result<T>> {
+        match read {
+            Err(error) if matches!(error.kind(), ErrorKind::Missing(_) | ErrorKind::Cancelled) => Err(error),
+            Err(error) if matches!(error.kind(), ErrorKind::Io(_)) && self.part.is_none() => Err(error),
+            read => Ok(read),
+        }
+    }
+}
+
+/// Returns the severity of a leaf that cannot be read: undecided where the limits or the disk are the reason.
+pub(crate) fn severity_of(error: &Error) -> Severity {
+    if error.is_interruption() { Severity::Unchecked } else { Severity::Error }
 }
 
 /// A frame in a store.
@@ -105,9 +124,12 @@ impl<'a> Leaves<'a> {
     }
 
     /// Opens a leaf. A failure is kept with the leaf, so that the others remain accessible.
-    pub(crate) fn take(&mut self, file: &str, place: LeafLocation, bytes: Bytes) {
+    ///
+    /// # Errors
+    /// `Missing` and `Cancelled`; `Io` of a store in one file.
+    pub(crate) fn take(&mut self, file: &str, place: LeafLocation, bytes: Bytes) -> Result<()> {
         let key = if file == EMBED { file } else { key_of(file) };
-        self.take_nested(key.to_owned(), file.to_owned(), place, bytes, 0);
+        self.take_nested(key.to_owned(), file.to_owned(), place, bytes, 0)
     }
 
     /// Records a leaf whose file cannot be opened, which a finding has reported.
@@ -137,36 +159,47 @@ impl<'a> Leaves<'a> {
         });
     }
 
-    fn take_nested(&mut self, key: String, file: String, place: LeafLocation, bytes: Bytes, depth: usize) {
+    fn take_nested(
+        &mut self,
+        key: String,
+        file: String,
+        place: LeafLocation,
+        bytes: Bytes,
+        depth: usize,
+    ) -> Result<()> {
         let mut role = role_of(&key);
         let closed = LazyFrame::new(bytes, &self.open_frames);
-        let opened = closed.open();
+        let opened = place.keep(closed.open())?;
         if let Ok(container) = &opened
             && container.as_any().and_then(|native| native.downcast_ref()).is_some_and(embed_store::is_embed)
-            && let Ok(frame) = closed.frame()
+            && let Ok(frame) = place.keep(closed.frame())?
         {
             role = Role::Embed;
-            self.add_embedded(&key, &place, frame, depth);
+            self.add_embedded(&key, &place, frame, depth)?;
         }
         let (listed, count) =
             opened.as_ref().map_or((0, 0), |container| (container.listed_count(), container.dataset_count()));
         let frame = opened.map(|_| closed);
         self.leaves.push(Leaf { key, file, role, place, is_reported: false, listed, count, frame });
+        Ok(())
     }
 
     /// Takes the leaves of an EmbedStore.
-    fn add_embedded(&mut self, key: &str, place: &LeafLocation, frame: Frame, depth: usize) {
+    ///
+    /// # Errors
+    /// As [`Leaves::take`].
+    fn add_embedded(&mut self, key: &str, place: &LeafLocation, frame: Frame, depth: usize) -> Result<()> {
         if depth >= MAX_NESTED {
             let message = format!("{MAX_NESTED} stores within stores: this one is not read");
             self.add_finding(Severity::Error, "store_depth", key, place, message);
-            return;
+            return Ok(());
         }
-        let map = match EmbedMap::read(&frame) {
+        let map = match place.keep(EmbedMap::read(&frame))? {
             Ok(map) => map,
             Err(error) => {
                 let message = format!("its contents cannot be read: {error}");
-                self.add_finding(Severity::Error, "embed_map", key, place, message);
-                return;
+                self.add_finding(severity_of(&error), "embed_map", key, place, message);
+                return Ok(());
             }
         };
         let len = frame.header().nbytes;
@@ -179,11 +212,12 @@ impl<'a> Leaves<'a> {
         let below = if key == EMBED || key.is_empty() { String::new() } else { format!("{key}/") };
         let outer = if key.is_empty() { EMBED } else { key };
         let most = (self.leaves.len() as u64).saturating_add(map.0.len() as u64).saturating_mul(LEAF_LEN);
-        let source = match self.options.limits.allocate(most).and_then(|_| self.decoded(frame, len)) {
+        let source = self.options.limits.allocate(most).and_then(|_| self.decoded(frame, len));
+        let source = match place.keep(source)? {
             Ok(source) => source,
             Err(error) => {
-                self.add_finding(Severity::Error, "embed_data", key, place, error.to_string());
-                return;
+                self.add_finding(severity_of(&error), "embed_data", key, place, error.to_string());
+                return Ok(());
             }
         };
         for (own, value) in map.0 {
@@ -193,7 +227,7 @@ impl<'a> Leaves<'a> {
                 embed_store::Value::Here(range) if range.end <= len => {
                     let place = LeafLocation { inside: Some(range.clone()), ..place.clone() };
                     let bytes = Bytes::Within(Arc::clone(&source), range);
-                    self.take_nested(key, file, place, bytes, depth + 1);
+                    self.take_nested(key, file, place, bytes, depth + 1)?;
                 }
                 embed_store::Value::Here(range) => {
                     let problem =
@@ -209,6 +243,7 @@ impl<'a> Leaves<'a> {
                 }
             }
         }
+        Ok(())
     }
 
     /// Returns the decoded bytes of an EmbedStore: at once where it is small, else as it is read.
@@ -222,6 +257,7 @@ impl<'a> Leaves<'a> {
         let mut bytes = container_core::source::try_zeroed_vec(len, &limits)?;
         Ok(match lazy.read_into(0, &mut bytes) {
             Ok(()) => Arc::new(bytes),
+            Err(error) if error.is_interruption() => return Err(error),
             Err(_) => lazy,
         })
     }

@@ -389,7 +389,7 @@ fn number_of_cached_open_frames_is_bounded() {
     let (len, options) = (bytes.len() as u64, OpenOptions::default());
     let mut leaves = Leaves::new(&options, crate::container::open_container);
     let place = LeafLocation { part: None, range: 0..len, inside: None };
-    leaves.take("", place, Bytes::Within(Arc::new(bytes), 0..len));
+    leaves.take("", place, Bytes::Within(Arc::new(bytes), 0..len)).unwrap();
     let cache = Arc::clone(&leaves.open_frames);
     let store = Store::new(Kind::Embed, len, leaves);
     assert_eq!(store.listed_count(), 300);

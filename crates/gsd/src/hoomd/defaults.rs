@@ -159,7 +159,7 @@ impl DefaultDataset {
         let name = self.name(file)?;
         let (frames, n, m) = stack.extent();
         let mut shape = match self.ancestor(file, stack) {
-            Some(entry) => datasets.name_stats.shape_of(file, &entry),
+            Some(entry) => datasets.name_stats.listed_shape(file, &entry),
             None if m == 1 => vec![n],
             None => vec![n, m.into()],
         };

@@ -120,7 +120,7 @@ fn check_frames(file: &File, core: &TrajectoryState, progress: Progress<'_>) -> 
         let frame = FrameView::new(file, core, index);
         found.frame = index;
         check_into(&frame, previous, &mut found)?;
-        previous = frame.step().ok().or(previous);
+        previous = skip_damage(frame.step())?.or(previous);
         progress.tick(index.saturating_add(1), file.nframes())?;
     }
     Ok(found.problems)

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use container_core::Result;
 use container_core::report::{Evidence, RepairItem, Severity};
-use container_core::{ErrorKind, Result};
 
 use super::damaged_file::DamagedFile;
 use super::entries::CollectedEntries;
@@ -52,9 +52,7 @@ pub(super) fn listed(damaged: &DamagedFile<'_>) -> Result<Option<IntactFile>> {
     let limits = &damaged.limits;
     let (layout, index) = match Layout::with_index(damaged.source, limits, Strictness::Lenient) {
         Ok(parts) => parts,
-        Err(error) if matches!(error.kind(), ErrorKind::Io(_) | ErrorKind::Limit { .. }) => {
-            return Err(error);
-        }
+        Err(error) if error.is_interruption() => return Err(error),
         Err(_) => return Ok(None),
     };
     let header = layout.header();
@@ -122,7 +120,7 @@ pub(super) fn is_empty_file(damaged: &DamagedFile<'_>) -> Result<bool> {
             let is_empty = *header == damaged.header && layout.entries() == 0;
             Ok(is_empty && (layout.names().is_empty() || !has_data()?))
         }
-        Err(error) if matches!(error.kind(), ErrorKind::Io(_) | ErrorKind::Limit { .. }) => Err(error),
+        Err(error) if error.is_interruption() => Err(error),
         Err(_) => Ok(false),
     }
 }

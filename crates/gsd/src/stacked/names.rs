@@ -188,21 +188,25 @@ impl NameStats {
         Ok((same && count == Some(name.first.n)).then(|| shape.to_vec()))
     }
 
-    /// The shape of one chunk as it is listed.
-    pub(crate) fn shape_of(&self, file: &File, entry: &IndexEntry) -> Vec<u64> {
-        self.true_shape(file, entry).unwrap_or_else(|| entry.shape())
+    /// The shape of one chunk as it is listed: that of the chunk `<name>/shape` beside it, where there is one.
+    ///
+    /// # Errors
+    /// Those of the source.
+    pub(crate) fn shape_of(&self, file: &File, entry: &IndexEntry) -> Result<Vec<u64>> {
+        let shapes = self.shapes.get(usize::from(entry.id)).copied().flatten();
+        let beside = shapes.and_then(|shapes| file.find_id(entry.frame, shapes));
+        // A shape has at most this many axes.
+        let beside = beside.filter(|beside| beside.n <= file.options().limits.ndims && beside.m == 1);
+        let Some(beside) = beside.filter(|_| entry.m == 1) else { return Ok(entry.shape()) };
+        let shape = skip_file_errors(file.read_elements::<u64>(&beside))?.map(std::borrow::Cow::into_owned);
+        let fits =
+            |shape: &Vec<u64>| container_core::region::element_count(shape.iter().copied()) == Some(entry.n);
+        Ok(shape.filter(fits).unwrap_or_else(|| entry.shape()))
     }
 
-    fn true_shape(&self, file: &File, entry: &IndexEntry) -> Option<Vec<u64>> {
-        let shapes = (*self.shapes.get(usize::from(entry.id))?)?;
-        let beside = file.find_id(entry.frame, shapes)?;
-        // A shape has at most this many axes.
-        if beside.n > file.options().limits.ndims || beside.m != 1 {
-            return None;
-        }
-        let shape = file.read_elements::<u64>(&beside).ok()?.into_owned();
-        let count = container_core::region::element_count(shape.iter().copied());
-        (entry.m == 1 && count == Some(entry.n)).then_some(shape)
+    /// The shape of one chunk in a list, which has no place for errors: reading the chunk gives them.
+    pub(crate) fn listed_shape(&self, file: &File, entry: &IndexEntry) -> Vec<u64> {
+        self.shape_of(file, entry).unwrap_or_else(|_| entry.shape())
     }
 
     /// The dataset of a name that stacks.
@@ -236,7 +240,7 @@ impl NameStats {
         Some(Dataset {
             path: format!("frames/{}/{name}", entry.frame),
             dtype: chunk_type.dtype(file.header().byte_order),
-            shape: if entry.size().is_some() { self.shape_of(file, entry) } else { vec![0] },
+            shape: if entry.size().is_some() { self.listed_shape(file, entry) } else { vec![0] },
             order: Order::C,
             chunks: None,
             codec: "none".to_owned(),
@@ -258,7 +262,8 @@ fn is_number(entry: &IndexEntry) -> bool {
 pub(crate) fn skip_file_errors<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
-        Err(error) if matches!(error.kind(), ErrorKind::Missing(_) | ErrorKind::Io(_)) => Err(error),
+        Err(error) if matches!(error.kind(), ErrorKind::Limit { .. }) => Ok(None),
+        Err(error) if error.is_interruption() => Err(error),
         Err(_) => Ok(None),
     }
 }

@@ -8,7 +8,7 @@ use container_core::codec::Codec;
 use container_core::container::About;
 use container_core::format::TargetOptions;
 use container_core::source::try_zeroed_vec;
-use container_core::{Error, ErrorKind, Limits, Result, Value};
+use container_core::{Error, Limits, Result, Value};
 use serde_json::{Value as Json, json};
 
 /// Levels of Blosc, and the one that is taken where none is named.
@@ -195,8 +195,7 @@ impl Compression {
         };
         match done {
             Ok(()) => Ok(decoded == plain),
-            // These are not about the file.
-            Err(error) if matches!(error.kind(), ErrorKind::Limit { .. } | ErrorKind::Io(_)) => Err(error),
+            Err(error) if error.is_interruption() => Err(error),
             Err(_) => Ok(false),
         }
     }
