@@ -5,7 +5,7 @@ use std::path::Path;
 use container_core::container::{CheckDepth, Container, OpenOptions, ReadOptions};
 use container_core::report::{BlockCounts, Finding, Severity, Verdict};
 use container_core::source::Access;
-use container_core::{Error, Progress, Result};
+use container_core::{Error, ErrorKind, Progress, Result};
 
 use crate::concurrent_writer;
 use crate::open::{Accept, Pass, passes, recognise, recognise_to_pass};
@@ -32,6 +32,12 @@ impl Verification {
     #[must_use]
     pub fn unreadable(path: &Path, error: &Error) -> Self {
         Self { findings: vec![unreadable(error)], ..Self::new(path) }
+    }
+
+    /// True where a request to stop ended the check: nothing is known about the file. The one finding has the code `cancelled`.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.findings.iter().any(|finding| finding.code == CANCELLED)
     }
 
     /// The initial result of a file.
@@ -73,8 +79,11 @@ impl VerifyStatus {
     }
 }
 
+/// The code of the finding of a check that was stopped.
+const CANCELLED: &str = "cancelled";
+
 /// Checks all of the container at `path` (`-` for standard input) with the default options. An error of opening or reading is a finding with the
-/// code `unreadable`, at the range of the error.
+/// code `unreadable`, at the range of the error; a request to stop is one with the code `cancelled`.
 #[must_use]
 pub fn verify(path: impl AsRef<Path>) -> Verification {
     let (open, read) = (OpenOptions::default(), ReadOptions::default());
@@ -173,7 +182,8 @@ fn unreadable(error: &Error) -> Finding {
     if let Some(context) = error.context() {
         message = format!("{context}: {message}");
     }
-    let mut finding = Finding::new(Severity::Error, "unreadable", message);
+    let code = if matches!(error.kind(), ErrorKind::Cancelled) { CANCELLED } else { "unreadable" };
+    let mut finding = Finding::new(Severity::Error, code, message);
     finding.part = error.file_name().map(Into::into);
     finding.range = error.range();
     finding
@@ -181,6 +191,11 @@ fn unreadable(error: &Error) -> Finding {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::ControlFlow;
+    use std::sync::atomic::AtomicBool;
+
+    use container_core::Stop;
+
     use super::*;
 
     fn outcome(path: &Path) -> Verification {
@@ -205,6 +220,26 @@ mod tests {
             assert_eq!(outcome.findings[0].code, "unreadable");
             assert_eq!(outcome.path, path.to_str().unwrap());
         }
+    }
+
+    #[cfg(feature = "rawarray")]
+    #[test]
+    fn a_stopped_check_is_cancelled() {
+        static STOP: AtomicBool = AtomicBool::new(true);
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.ra");
+        std::fs::write(&path, crate::testing::ra_bytes()).unwrap();
+        let (open, mut read) = (OpenOptions::default(), ReadOptions::default());
+        let never = Progress::new(&|_, _| ControlFlow::Break(()));
+        let by_progress = verify_with(&path, CheckDepth::Full, &open, &read, never);
+        let mut stopped = open.clone();
+        stopped.limits = stopped.limits.with_stop(Stop::when(&STOP));
+        read = read.with_limits(stopped.limits);
+        let by_flag = verify_with(&path, CheckDepth::Full, &stopped, &read, Progress::none());
+        for outcome in [by_progress, by_flag] {
+            assert!(outcome.is_cancelled() && outcome.verdict == VerifyStatus::Unreadable, "{outcome:?}");
+        }
+        assert!(!outcome(&path).is_cancelled());
     }
 
     #[test]
