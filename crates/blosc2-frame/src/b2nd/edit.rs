@@ -197,6 +197,9 @@ impl NdEditor {
 
     /// Commits the changes. When this returns they are as durable as requested.
     ///
+    /// Each commit writes index and trailer anew, 8 bytes for each chunk, and leaves the old ones as dead space. Many commits of little data make a
+    /// large file: commit every some hundred rows, or [`compact`](crate::compact()) the file at the end, as `holdall recode` does.
+    ///
     /// # Errors
     /// As [`Editor::commit`]; `Usage` after an incomplete change, which is discarded when the editor is dropped.
     pub fn commit(&mut self, durability: Durability) -> Result<()> {

@@ -132,7 +132,7 @@ pub(crate) fn lock(dir: &Path) -> Result<Option<File>> {
     let file = File::open(dir)?;
     match file.try_lock() {
         Err(fs::TryLockError::WouldBlock) => {
-            let problem = format!("{} is being written by another program", dir.display());
+            let problem = format!("{} is being written by another program, or by this one", dir.display());
             Err(Error::usage(problem).with_hint("wait until it has finished, or end it"))
         }
         // A file system without locks must not keep anyone from writing.

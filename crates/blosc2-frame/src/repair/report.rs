@@ -9,7 +9,7 @@ use container_core::report::{Evidence, RepairItem, RepairReport};
 use container_core::source::try_zeroed_vec;
 
 use super::index::parse_digests;
-use super::input::DamagedFrame;
+use super::input::{DamagedFrame, header_at};
 use super::recovered_frame::{ChunkStatus, RecoveredFrame};
 use crate::b2nd::is_array;
 use crate::checksums;
@@ -154,8 +154,29 @@ impl RecoveredFrame {
             Ok(())
         });
         if is_set || read.is_err() {
-            report.lost.push(RepairItem::new(end..origin.len(), "bytes after the frame: not a part of it"));
+            let what = match self.uncommitted_chunks(origin, end) {
+                0 => "bytes after the frame: not a part of it".to_owned(),
+                count => format!(
+                    "bytes after the frame: {count} whole chunks that a writer did not commit, so that the file has no place for them"
+                ),
+            };
+            report.lost.push(RepairItem::new(end..origin.len(), what));
         }
+    }
+
+    /// Number of chunks of this frame's element size that follow each other from byte `at` on: a writer that is killed leaves those of its changes since
+    /// the last commit. They may be new, or replace others; the index that would say so was not written.
+    fn uncommitted_chunks(&self, origin: &DamagedFrame, mut at: u64) -> u64 {
+        // Chunks store a typesize over 255 as 1.
+        let typesize = u8::try_from(self.header.typesize).unwrap_or(1);
+        let mut count = 0_u64;
+        while let Some((header, range)) = header_at(&*origin.source, at)
+            && header.typesize == typesize
+            && self.limits.stop.check().is_ok()
+        {
+            (count, at) = (count.saturating_add(1), range.end);
+        }
+        count
     }
 }
 

@@ -163,6 +163,29 @@ fn earlier_nan_chunk_is_restored_only_for_types_with_nan() {
     assert!(Frame::from_bytes(out).unwrap().layout().faults().is_empty());
 }
 
+/// The file of a writer that is killed between two commits: the first chunks are kept, and the others counted.
+#[test]
+fn chunks_that_were_not_committed_are_counted() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.b2frame");
+    for (typesize, len) in [(1, 100), (8, 100), (300, 3)] {
+        let options = FrameOptions { params: default_params(typesize), ..FrameOptions::default() };
+        let mut editor = Editor::create(&path, options, &EditOptions::default()).unwrap();
+        let chunk = |value: u8| vec![value; len * typesize];
+        (0..3).for_each(|value| editor.append(&chunk(value)).unwrap());
+        editor.commit(Durability::Cached).unwrap();
+        (3..8).for_each(|value| editor.append(&chunk(value)).unwrap());
+        let killed = std::fs::read(&path).unwrap();
+        drop(editor);
+        std::fs::remove_file(&path).unwrap();
+        let (report, out) = repaired(&killed).unwrap();
+        let [RepairItem { range: Some(range), what, .. }] = &report.lost[..] else { panic!("{report:?}") };
+        assert!(what.contains("5 whole chunks that a writer did not commit"), "{typesize}: {what}");
+        assert_eq!(range.end, killed.len() as u64);
+        assert_eq!(chunks(out, "killed"), (0..3).map(chunk).collect::<Vec<_>>());
+    }
+}
+
 #[test]
 fn user_metadata_of_a_name_that_others_have_are_looked_at_too() {
     let mut bytes = Vec::new();
