@@ -104,7 +104,7 @@ impl Tree {
         let Some(node) = self.find(path) else {
             return Err(Error::usage(format!("no node at {path:?}")));
         };
-        node.deserialize()
+        node.deserialize().map_err(|error: Error| error.in_dataset(path))
     }
 
     /// The whole tree as serde_yaml's value, for code that has one already: tags, anchors and styles are left out, aliases are copies. Whole

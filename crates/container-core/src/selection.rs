@@ -119,7 +119,7 @@ macro_rules! ranges {
             fn select(&self, len: u64) -> Result<AxisSelection> {
                 use std::ops::RangeBounds;
                 let end = |bound: Bound<&$type>| -> Result<Bound<u64>> {
-                    let outside = |at: &$type| Error::usage(format!("an end of a range cannot be {at}"));
+                    let outside = |at: &$type| Error::usage(format!("a range cannot begin or end at {at}"));
                     Ok(match bound {
                         Bound::Included(at) => Bound::Included(u64::try_from(*at).map_err(|_| outside(at))?),
                         Bound::Excluded(at) => Bound::Excluded(u64::try_from(*at).map_err(|_| outside(at))?),
@@ -135,7 +135,7 @@ macro_rules! ranges {
 }
 
 indices!(i32, i64, u32, u64, usize);
-ranges!(i32, u32, u64, usize; Range, RangeFrom, RangeInclusive, RangeTo, RangeToInclusive);
+ranges!(i32, i64, u32, u64, usize; Range, RangeFrom, RangeInclusive, RangeTo, RangeToInclusive);
 
 impl AxisIndex for RangeFull {
     fn select(&self, len: u64) -> Result<AxisSelection> {

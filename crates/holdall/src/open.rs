@@ -9,7 +9,7 @@ use container_core::format::{Format, Formats, Input, Probe};
 use container_core::source::{Access, Passing, Source, open_path, open_path_to_pass, read_stream};
 use container_core::{Error, Limits, OpenDataset, Result, Value};
 
-use crate::address::{Address, is_url};
+use crate::address::{Address, is_url, shown};
 use crate::foreign::Foreign;
 use crate::formats::{ARRAY_FILES, containers};
 use crate::missing_file::explain;
@@ -156,9 +156,13 @@ pub fn open(path: impl AsRef<Path>) -> Result<OpenFile> {
 /// be between two writes.
 ///
 /// # Errors
-/// `Io`; `WrongFormat`; `Limit` for a stream over the memory limit; and those of the format's own open.
+/// `Io`; `WrongFormat`; `Limit` for a stream over the memory limit; and those of the format's own open. The file is named.
 pub fn open_with(path: &Path, accept: Accept, options: &OpenOptions) -> Result<OpenFile> {
-    concurrent_writer::look(path, || open_once(path, accept, options), is_unfinished)
+    let opened = concurrent_writer::look(path, || open_once(path, accept, options), is_unfinished);
+    opened.map_err(|error| match is_stream(path) || error.file_name().is_some() {
+        true => error,
+        false => error.in_file(shown(path)),
+    })
 }
 
 /// As [`open_with`], with the first `len` bytes of what is opened, from the same source.

@@ -77,13 +77,14 @@ fn slices_of_ndarray_select_what_ndarray_selects() {
 
 #[test]
 fn selections_of_every_type_are_those_of_numpy() {
-    let cases: [(&dyn Selection, &str); 19] = [
+    let cases: [(&dyn Selection, &str); 20] = [
         (&3_i64, "3"),
         (&-1_i64, "-1"),
         (&3_u32, "3"),
         (&3_u64, "3"),
         (&3_usize, "3"),
         (&(2_u32..5), "2:5"),
+        (&(2_i64..5), "2:5"),
         (&(2_u64..=5), "2:6"),
         (&(2_usize..), "2:"),
         (&(..=4_u32), ":5"),
@@ -121,8 +122,8 @@ fn errors_of_a_selection_tell_what_it_asked_for() {
     assert_eq!(error(&(..=10)), "axis 0: the range 0..11 is outside of an axis of length 10");
     assert_eq!(error(&(5..4)), "axis 0: the range 5..4 is outside of an axis of length 10");
     assert_eq!(error(&(11..)), "axis 0: the range 11..10 is outside of an axis of length 10");
-    assert_eq!(error(&(-1..3)), "axis 0: an end of a range cannot be -1");
-    assert_eq!(error(&(0..-3)), "axis 0: an end of a range cannot be -3");
+    assert_eq!(error(&(-1..3)), "axis 0: a range cannot begin or end at -1");
+    assert_eq!(error(&(0..-3)), "axis 0: a range cannot begin or end at -3");
     assert_eq!(error(&stepped(3, 2)), "axis 0: a step of 2 needs a range and cannot be 0");
     assert_eq!(error(&stepped(stepped(.., 2), 2)), "axis 0: a step of 2 needs a range and cannot be 0");
     assert_eq!(error(&(0, 0, 0, 0)), "4 indices for an array of 3 dimensions");

@@ -138,7 +138,7 @@ fn options() -> OpenOptions {
 }
 
 fn in_use(path: &Path) -> Error {
-    Error::usage("is being written by another program")
+    Error::usage("is being written by another program, or by this one")
         .with_subject(path.display().to_string())
         .with_hint("wait until it has finished, or end it")
 }
