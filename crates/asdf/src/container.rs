@@ -18,7 +18,7 @@ use container_core::region::Region;
 use container_core::report::{Loss, Report};
 use container_core::source::Source;
 use container_core::write::journal::Notice;
-use container_core::{Limits, Progress, Result, Value};
+use container_core::{Error, Limits, Progress, Result, Value};
 
 use crate::check;
 use crate::datasets;
@@ -252,6 +252,10 @@ impl Container for AsdfContainer {
 impl FileStructure for AsdfContainer {
     fn may_hide_datasets(&self) -> bool {
         self.file.unread_tree().is_some()
+    }
+
+    fn unlisted(&self) -> Vec<(String, Error)> {
+        self.file.unlisted_arrays().map(|(path, error)| (path.to_owned(), error)).collect()
     }
 
     fn blocks(&self) -> Vec<&dyn Block> {

@@ -57,6 +57,8 @@ pub struct File {
     paths: OnceLock<HashMap<String, usize>>,
     /// Faults of the tree: invalid nodes with the tag of an array, and duplicate keys. Faults of the layout are there.
     tree_faults: Vec<Fault>,
+    /// Arrays that cannot be read, each with its path.
+    unlisted: Vec<(String, Fault)>,
     folder: Option<PathBuf>,
     options: OpenOptions,
     cache: Cache,
@@ -129,7 +131,7 @@ impl File {
         if options.strictness == Strictness::Strict || options.duplicate_keys == DuplicateKeys::Refuse {
             document.refuse_duplicate_keys()?;
         }
-        let arrays = arrays::find(&document, &options, &mut tree_faults)?;
+        let arrays::FoundArrays { entries: arrays, unlisted } = arrays::find(&document, &options)?;
         let is_listed = offsets.is_some();
         let listed = offsets.and_then(|offsets| ListedBlocks::new(offsets, &arrays));
         if is_listed && listed.is_none() {
@@ -147,6 +149,7 @@ impl File {
             names_blocks: OnceLock::new(),
             paths: OnceLock::new(),
             tree_faults,
+            unlisted,
             folder: folder.map(Path::to_path_buf),
             options,
             cache: Cache::default(),
@@ -277,7 +280,13 @@ impl File {
 
     /// Lists the faults that were found on opening the file: those of its layout, then those of its tree.
     pub fn faults(&self) -> impl Iterator<Item = &Fault> {
-        self.layout().faults.iter().chain(&self.tree_faults)
+        let of_arrays = self.unlisted.iter().map(|(_, fault)| fault);
+        self.layout().faults.iter().chain(&self.tree_faults).chain(of_arrays)
+    }
+
+    /// The arrays that are not in [`File::arrays`] because they cannot be read: the path of each, and the reason.
+    pub fn unlisted_arrays(&self) -> impl Iterator<Item = (&str, Error)> {
+        self.unlisted.iter().map(|(path, fault)| (path.as_str(), fault.error()))
     }
 
     /// The fault of a tree that could not be read, in a file that was opened without it.

@@ -23,12 +23,19 @@ const MAX_ENTRIES: usize = 1 << 20;
 const MAX_DEPTH: usize = 512;
 
 /// The arrays of a tree, in its order.
-pub(super) fn find(
-    document: &Document,
-    options: &OpenOptions,
-    faults: &mut Vec<Fault>,
-) -> Result<Vec<ArrayEntry>> {
-    let Some(ways) = ArrayAncestors::find(document, &options.limits)? else { return Ok(Vec::new()) };
+#[derive(Default)]
+pub(super) struct FoundArrays {
+    /// Those that can be read.
+    pub(super) entries: Vec<ArrayEntry>,
+    /// The paths of the others, each with the reason.
+    pub(super) unlisted: Vec<(String, Fault)>,
+}
+
+/// Finds the arrays of a tree.
+pub(super) fn find(document: &Document, options: &OpenOptions) -> Result<FoundArrays> {
+    let Some(ways) = ArrayAncestors::find(document, &options.limits)? else {
+        return Ok(FoundArrays::default());
+    };
     let few = if ways.has_aliases {
         options.limits.allocate((document.len() as u64).saturating_mul(size_of::<VisitCount>() as u64))?;
         visits(document, &ways).is_none_or(|count| count <= most_visits(document))
@@ -39,8 +46,7 @@ pub(super) fn find(
     let search =
         all.or_else(|| Search::run(document, &ways, false, options.limits.memory)).unwrap_or_default();
     options.limits.allocate(search.held).map_err(|error| error.with_context("asdf arrays"))?;
-    faults.extend(search.faults);
-    Ok(search.entries)
+    Ok(FoundArrays { entries: search.entries, unlisted: search.unlisted })
 }
 
 /// Nodes that are arrays or contain one.
@@ -154,7 +160,7 @@ fn visits(document: &Document, ways: &ArrayAncestors) -> Option<u64> {
 #[derive(Default)]
 struct Search {
     entries: Vec<ArrayEntry>,
-    faults: Vec<Fault>,
+    unlisted: Vec<(String, Fault)>,
     /// Place and message of each of the faults.
     told: HashSet<(u64, String)>,
     /// Bytes of memory that the entries take. The search ends at `most`: by aliases many arrays share one record of many fields, and each entry has
@@ -225,7 +231,7 @@ impl Search {
                 let message = format!("{path} cannot be read: {}", error.kind());
                 // There may be as many as nodes.
                 if self.told.insert((place.start, message.clone())) {
-                    self.faults.push(Fault::new(FaultKind::Array, place, message));
+                    self.unlisted.push((path.to_owned(), Fault::new(FaultKind::Array, place, message)));
                 }
             }
         }

@@ -13,7 +13,7 @@ use container_core::container::{
 };
 use container_core::region::Region;
 use container_core::report::{Finding, Loss, Report};
-use container_core::{Error, Limits, Progress, Result, Value};
+use container_core::{Error, ErrorKind, Limits, Progress, Result, Value};
 
 use super::ctable::{self, Rows, Table, TableColumn, Texts};
 use super::leaf::{Leaf, Leaves, Role};
@@ -385,6 +385,21 @@ impl Container for Store {
 }
 
 impl FileStructure for Store {
+    fn unlisted(&self) -> Vec<(String, Error)> {
+        let unread = self.leaves.iter().filter_map(|leaf| Some((leaf, leaf.error()?)));
+        let named = |(leaf, error): (&Leaf, &Error)| {
+            let problem = format!("{} cannot be read: {}", leaf.key, error.kind());
+            let copy = match error.kind() {
+                ErrorKind::Unsupported(_) => Error::unsupported(problem),
+                _ if error.is_interruption() => std::io::Error::other(problem).into(),
+                _ => Error::malformed(problem),
+            };
+            let copy = error.range().into_iter().fold(copy, Error::with_range);
+            (leaf.key.clone(), check::in_place(copy, &leaf.place))
+        };
+        unread.map(named).collect()
+    }
+
     fn notices(&self) -> Vec<String> {
         ctable::notices(self)
     }

@@ -5,13 +5,18 @@ use std::collections::BTreeSet;
 use super::{CheckDepth, Container, ReadOptions, Segment};
 use crate::block::Block;
 use crate::report::Report;
-use crate::{Progress, Result};
+use crate::{Error, Progress, Result};
 
 /// Blocks, byte map and soundness of an open file.
 pub trait FileStructure: Send + Sync {
     /// False where opening proved that all datasets are listed. Else damage may hide some, which a check reports.
     fn may_hide_datasets(&self) -> bool {
         true
+    }
+
+    /// The datasets that opening has found and that no list contains, because they cannot be read: the path of each, and the reason.
+    fn unlisted(&self) -> Vec<(String, Error)> {
+        Vec::new()
     }
 
     /// True where the file decides whether a dataset exists: one that is not found is [`Absent`](crate::ErrorKind::Absent), not a mistake
@@ -84,6 +89,10 @@ pub trait View: Send + Sync {
 impl<V: View> FileStructure for V {
     fn may_hide_datasets(&self) -> bool {
         self.inner().may_hide_datasets()
+    }
+
+    fn unlisted(&self) -> Vec<(String, Error)> {
+        self.inner().unlisted()
     }
 
     fn may_lack_datasets(&self) -> bool {

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io::Write;
 
+use container_core::Error;
 use container_core::container::{Container, Dataset, Visibility};
 use container_core::region::Region;
 use holdall::address::{Address, typed};
@@ -22,7 +23,7 @@ use crate::output::{Console, human_bytes, print_error};
 #[command(after_help = "\
 Columns: path, dtype, shape, order, chunks, codec, bytes stored, bytes of values. Through a pipe they are separated by \
 tabs, without a heading. Of several files, and of a folder, the path is an address, FILE::PATH. PATH may be a group, or have stars: * within one name, ** \
-across. A file without datasets has no lines; where damage may hide some, or values are not in the file, standard error tells.
+across. A file without datasets has no lines. Datasets that cannot be listed for damage, and values that are not in the file, are reported on standard error.
 
 Examples:
   holdall ls scan.ra
@@ -77,7 +78,9 @@ fn list(
     let opened =
         open(&address.file, Accept::Containers, &args.open.options(console.limits, console.formats))?;
     let container = opened.container.as_ref();
-    if address.dataset.is_none() && container.listed_count() == 0 && container.may_hide_datasets() {
+    let is_whole = address.dataset.is_none();
+    let may_be_damaged = is_whole && container.listed_count() == 0 && container.may_hide_datasets();
+    if may_be_damaged {
         let file = shown(&address.file);
         // An unreadable tree leaves that open.
         container.meta().on(&file)?;
@@ -86,7 +89,7 @@ fn list(
         }
     }
     let most = if args.recursive { Visibility::Recursive } else { Visibility::Always };
-    let mut absent = Vec::new();
+    let mut absent = if is_whole && !may_be_damaged { unlisted(address, container) } else { Vec::new() };
     let indices = address.indices(container, most).on(shown(&address.file))?;
     let mut chosen = indices.filter_map(|index| {
         let dataset = container.dataset(index)?;
@@ -109,6 +112,21 @@ fn list(
     let heading = if std::mem::take(is_first) { &heading[..] } else { &[] };
     console.out.table(heading, &[6, 7], rows)?;
     tell(&absent, console)
+}
+
+/// Maximum number of datasets outside of the list that are reported one by one.
+const MAX_UNLISTED: usize = 8;
+
+/// The reasons why datasets are not listed.
+fn unlisted(address: &Address, container: &dyn Container) -> Vec<Failure> {
+    let mut all = container.unlisted();
+    let more = all.len().saturating_sub(MAX_UNLISTED);
+    all.truncate(MAX_UNLISTED);
+    let mut errors: Vec<Error> = all.into_iter().map(|(_, error)| error).collect();
+    if more > 0 {
+        errors.push(Error::malformed(format!("{more} more datasets cannot be read")));
+    }
+    errors.into_iter().map(|error| Failure { subject: Some(shown(&address.file)), error }).collect()
 }
 
 /// The reason why values of a dataset are not in the file, if any are not.

@@ -158,7 +158,7 @@ fn a_file_behind_other_bytes_is_brought_back_as_it_would_be_alone() {
 }
 
 #[test]
-fn empty_ls_reports_damage_without_reading_metadata() {
+fn ls_reports_what_damage_hides_without_reading_metadata() {
     let directory = files();
     let at = directory.path();
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
@@ -171,6 +171,18 @@ fn empty_ls_reports_damage_without_reading_metadata() {
         assert_eq!(there.expect(0), "");
         assert!(there.err.contains(": no dataset is listed: "), "{there:#?}");
         assert!(there.err.contains("try: holdall verify "), "{there:#?}");
+    }
+    // Beside others: it is named on standard error, and reading it has that reason.
+    for (name, path, listed) in [
+        ("asdf/bad/array_byteorder_none.asdf", "a", "good\t<i4\t(24,)"),
+        ("blosc2/bad/zip_size_max.b2z", "a", "b\t<f8\t(11,)"),
+    ] {
+        let there = ls(name);
+        assert!(there.expect(0).starts_with(listed), "{there:#?}");
+        assert!(there.err.contains(": a cannot be read: "), "{there:#?}");
+        let address = format!("{}::{path}", data.join(name).display());
+        let read = run(at, &["cat", &address]);
+        assert!(read.expect(2).is_empty() && read.err.contains(": a cannot be read: "), "{read:#?}");
     }
     let tree = "#ASDF 1.0.0\n%YAML 1.1\n---\nk: -\nb: 1\n...\n";
     std::fs::write(at.join("tree.asdf"), tree).unwrap();

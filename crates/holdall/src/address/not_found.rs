@@ -25,6 +25,10 @@ impl Address {
         if let Some(error) = self.bad_selection(path, container).or_else(|| hidden(container)) {
             return error;
         }
+        let is_meant = |own: &String| typed(own) == typed(path.trim_start_matches('/'));
+        if let Some((_, error)) = container.unlisted().into_iter().find(|(own, _)| is_meant(own)) {
+            return error;
+        }
         let error = if several.is_pattern() {
             Error::absent(format!("no dataset fits {path:?}"))
         } else if container.may_lack_datasets() {
