@@ -70,6 +70,27 @@ pub enum ErrorKind {
     Cancelled,
 }
 
+impl ErrorKind {
+    /// The kind as a word for logs and answers of a service: `wrong_format`, `truncated`, `malformed`, `unsupported`, `checksum`, `limit`, `missing`,
+    /// `io`, `usage`, `absent` or `cancelled`.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::WrongFormat { .. } => "wrong_format",
+            Self::Truncated { .. } => "truncated",
+            Self::Malformed(_) => "malformed",
+            Self::Unsupported(_) => "unsupported",
+            Self::Checksum { .. } => "checksum",
+            Self::Limit { .. } => "limit",
+            Self::Missing(_) => "missing",
+            Self::Io(_) => "io",
+            Self::Usage(_) => "usage",
+            Self::Absent(_) => "absent",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
 /// An error with its place. See [`ErrorKind`] for the cases.
 pub struct Error(Box<Inner>);
 
@@ -168,6 +189,13 @@ impl Error {
     #[must_use]
     pub fn in_file(mut self, part: impl Into<String>) -> Self {
         self.0.part.get_or_insert_with(|| part.into());
+        self
+    }
+
+    /// Removes the name of the file if it is `part`, for callers that name it in another way.
+    #[must_use]
+    pub fn without_file(mut self, part: &str) -> Self {
+        self.0.part.take_if(|own| own == part);
         self
     }
 

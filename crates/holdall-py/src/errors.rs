@@ -16,8 +16,10 @@ pub(crate) fn raise(error: Error) -> PyErr {
     Python::attach(|py| exception(py, &error, None).unwrap_or_else(|other| other))
 }
 
-/// As [`raise`], for an error about the file at `path`, which `OSError`s name.
+/// As [`raise`], for an error about the file at `path`, which `OSError`s name. Other messages leave it to the caller, and `part` is for the other files
+/// of a container.
 pub(crate) fn raise_at(error: Error, path: &std::path::Path) -> PyErr {
+    let error = if is_url(path) { error } else { error.without_file(&shown(path)) };
     Python::attach(|py| exception(py, &error, Some(path)).unwrap_or_else(|other| other))
 }
 

@@ -110,8 +110,30 @@ fn a_shift_moves_the_range_and_nothing_else() {
 }
 
 #[test]
+fn every_kind_has_a_name_and_says_whether_the_file_is_at_fault() {
+    let checksum = ErrorKind::Checksum { stored: "a".into(), computed: "b".into() };
+    let cases = [
+        (Error::wrong_format("x"), "wrong_format", [false, false]),
+        (Error::truncated(0..4, 1), "truncated", [true, false]),
+        (Error::malformed("x"), "malformed", [true, false]),
+        (Error::unsupported("x"), "unsupported", [false, false]),
+        (Error::new(checksum), "checksum", [true, false]),
+        (Error::limit("x", 2, 1), "limit", [false, true]),
+        (Error::new(ErrorKind::Missing(0..4)), "missing", [false, true]),
+        (io::Error::other("x").into(), "io", [false, true]),
+        (Error::usage("x"), "usage", [false, false]),
+        (Error::absent("x"), "absent", [false, false]),
+        (Error::cancelled(), "cancelled", [false, true]),
+    ];
+    for (error, name, fault) in cases {
+        assert_eq!((error.kind().name(), [error.is_damage(), error.is_interruption()]), (name, fault));
+    }
+}
+
+#[test]
 fn debug_is_the_text_and_the_next_step() {
-    let error = Error::usage("x").with_context("c").with_range(1..2).in_file("f");
+    let error = Error::usage("x").with_context("c").with_range(1..2).in_file("f").without_file("g");
     assert_eq!(format!("{error:?}"), "c: x (f, bytes 1..2)");
+    assert_eq!(Error::usage("x").in_file("f").without_file("f").to_string(), "x");
     assert_eq!(format!("{:?}", error.with_hint("h")), "c: x (f, bytes 1..2)\n  try: h");
 }
