@@ -15,6 +15,8 @@ use container_core::report::{Report, Verdict};
 use container_core::source::{Access, Source, open_path};
 use container_core::{Error, ErrorKind, Limits, Progress, Result, Stop};
 
+use holdall::open::{Accept, open_source};
+
 use crate::corpus;
 use crate::manifest::{Fixture, all_fixtures, sha256};
 
@@ -206,6 +208,34 @@ fn stopped_repairs_lose_nothing() {
         |(repaired, report)| format!("{} bytes, {report:?}", repaired.len()),
         |_| false,
     );
+}
+
+/// Bytes before a file, which are looked through for its start.
+#[test]
+fn interruptions_do_not_hide_the_start_of_a_file() {
+    let flag: &'static AtomicBool = Box::leak(Box::default());
+    for name in ["rawarray/ok/be_c8_6.ra", "gsd/ok/shape_scalar.gsd", "asdf/ok/codec_zlib.asdf"] {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata").join(name);
+        let bytes = [b"12345".to_vec(), std::fs::read(&path).unwrap()].concat();
+        for event in [Event::Stop, Event::FailOnce, Event::FailFrom] {
+            let open = |at: u64| {
+                flag.store(false, Ordering::Relaxed);
+                let reads = Arc::new(AtomicU64::new(0));
+                let source = Eventful { bytes: bytes.clone(), reads: reads.clone(), at, event, flag };
+                let mut options = OpenOptions::default();
+                options.limits = options.limits.with_stop(Stop::when(flag));
+                let opened = open_source(Box::new(source), None, Accept::Containers, &options);
+                (opened.unwrap_err(), reads.load(Ordering::Relaxed))
+            };
+            let (plain, count) = open(u64::MAX);
+            assert!(plain.to_string().contains("begins at byte 5"), "{name}: {plain}");
+            for at in 0..count {
+                let (error, _) = open(at);
+                let is_right = error.is_transient() || error.to_string() == plain.to_string();
+                assert!(is_right, "{name} {event:?} at {at} of {count}: {error}");
+            }
+        }
+    }
 }
 
 /// Folders, whose files the format opens: a stop that was requested before.

@@ -71,6 +71,8 @@ pub(crate) fn check(
         blocks.checked += file_check.checked;
         blocks.bad += file_check.bad.len() as u64;
     }
+    // Errors of other files have become findings.
+    options.limits.stop.check()?;
     Ok(Report::new(findings, blocks))
 }
 

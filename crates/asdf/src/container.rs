@@ -122,7 +122,12 @@ impl AsdfContainer {
         let file = match open(own.clone()) {
             // A file without a readable tree has blocks to show and to check.
             Err(error) if error.is_damage() => {
-                open(own.with_strictness(Strictness::Lenient)).map_err(|_| error)?
+                open(own.with_strictness(Strictness::Lenient)).map_err(|again| {
+                    match again.is_transient() {
+                        true => again,
+                        false => error,
+                    }
+                })?
             }
             other => other?,
         };
@@ -254,8 +259,8 @@ impl FileStructure for AsdfContainer {
         self.file.unread_tree().is_some()
     }
 
-    fn unlisted(&self) -> Vec<(String, Error)> {
-        self.file.unlisted_arrays().map(|(path, error)| (path.to_owned(), error)).collect()
+    fn unlisted(&self) -> Box<dyn Iterator<Item = (String, Error)> + '_> {
+        Box::new(self.file.unlisted_arrays().map(|(path, error)| (path.to_owned(), error)))
     }
 
     fn blocks(&self) -> Vec<&dyn Block> {

@@ -68,8 +68,8 @@ pub enum CommitKind {
     OneWrite,
     /// In place, with a journal.
     Journal,
-    /// By a new file in the place of the old one, with all its blocks copied: the tree has outgrown its room, a block its place, or the change is over
-    /// [`UpdateOptions::journal`]. A file without padding after its tree has room for a tree of its own length at most.
+    /// By a new file in the place of the old one, with all its blocks copied: the tree has outgrown its room, a block its place, or the
+    /// change is over [`UpdateOptions::journal`]. A file without padding after its tree has room for a tree of its own length at most.
     NewFile,
 }
 

@@ -192,8 +192,16 @@ impl Blosc2Container {
         self.summary.get_or_init(|| ChunkSummary::new(self.view.frame()))
     }
 
+    /// Returns what lies between the chunks; nothing where limits, disk or a stop keep it from being read, until the next call.
     fn scan(&self) -> &ChunkScan {
-        self.scan.get_or_init(|| self.view.frame().scan_chunks().unwrap_or_default())
+        static NOTHING: OnceLock<ChunkScan> = OnceLock::new();
+        if let Some(scan) = self.scan.get() {
+            return scan;
+        }
+        match self.view.frame().scan_chunks() {
+            Err(error) if error.is_interruption() => NOTHING.get_or_init(ChunkScan::default),
+            scan => self.scan.get_or_init(|| scan.unwrap_or_default()),
+        }
     }
 }
 
@@ -263,9 +271,13 @@ impl Container for Blosc2Container {
 
 impl FileStructure for Blosc2Container {
     fn blocks(&self) -> Vec<&dyn Block> {
+        let scan = self.scan();
+        if self.scan.get().is_none() {
+            return Vec::new();
+        }
         let blocks = self.blocks.get_or_init(|| {
             let frame = self.view.frame();
-            let chunks = self.scan().chunks.iter();
+            let chunks = scan.chunks.iter();
             chunks.filter_map(|chunk| frame.chunk_entry(chunk.index).ok()).collect()
         });
         blocks.iter().map(|block| block as &dyn Block).collect()

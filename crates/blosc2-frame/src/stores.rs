@@ -85,7 +85,7 @@ pub(crate) fn open_embed(
     let mut leaves = Leaves::new(options, open_container);
     let place = LeafLocation { part: None, range: 0..len, inside: None };
     leaves.take("", place, Bytes::Within(source, 0..len))?;
-    Ok(Box::new(Store::new(Kind::Embed, len, leaves)))
+    Ok(Box::new(Store::new(Kind::Embed, len, leaves)?))
 }
 
 fn open_zip(
@@ -129,7 +129,7 @@ fn open_zip(
         return Err(error.with_hint("unzip it into a directory, and open that"));
     }
     report_missing_references(&mut leaves);
-    Ok(Store::new(Kind::Zip(archive), size, leaves))
+    Store::new(Kind::Zip(archive), size, leaves)
 }
 
 fn starts_like_a_frame(source: &Shared, member: &archive::Member) -> Result<bool> {
@@ -172,7 +172,7 @@ fn open_directory(
         }
     }
     report_missing_references(&mut leaves);
-    Ok(Store::new(Kind::Directory, size, leaves))
+    Store::new(Kind::Directory, size, leaves)
 }
 
 /// Opens a file of `len` bytes, one of `many`. A process gets about a thousand open files, and 65 thousand maps.

@@ -26,15 +26,13 @@ impl VerifiedReads {
     /// Returns the digests, unless there are none, or another program has changed the frame since.
     ///
     /// # Errors
-    /// `Io` and `Cancelled`: the next call then tries again.
+    /// `Limit`, `Io` and `Cancelled`: the next call then tries again.
     fn digests(&self, frame: &Frame) -> Result<Option<&Digests>> {
         if let Some(digests) = self.digests.get() {
             return Ok(digests.as_ref());
         }
         let value = match frame.vlmetalayer(checksums::NAME) {
-            Err(error) if matches!(error.kind(), ErrorKind::Io(_) | ErrorKind::Cancelled) => {
-                return Err(error);
-            }
+            Err(error) if error.is_interruption() => return Err(error),
             value => value.ok().flatten(),
         };
         let parse = |value: Vec<u8>| {
@@ -52,7 +50,7 @@ impl VerifiedReads {
     /// Compares the stored bytes of the chunk `index` with its digest, unless they were found to fit before.
     ///
     /// # Errors
-    /// `Checksum` where they do not fit; `Io`, `Cancelled`.
+    /// `Checksum` where they do not fit; `Limit`, `Io`, `Cancelled`.
     pub(crate) fn compare(&self, frame: &Frame, index: u64, chunk: &[u8], stop: Stop) -> Result<()> {
         let Some(digests) = self.digests(frame)? else { return Ok(()) };
         let Some(Offset::Stored(number)) = frame.layout().offsets().get(index) else { return Ok(()) };

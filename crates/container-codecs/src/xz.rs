@@ -62,13 +62,15 @@ impl Codec for Xz {
 struct Streaming {
     stream: XzStream,
     src_len: usize,
+    /// The limit on memory.
+    memory: u64,
 }
 
 impl Streaming {
     fn new(src_len: usize, limits: &Limits) -> Self {
         // The dictionary, which the data declare, takes most of the memory.
         let most = u32::try_from(limits.memory >> 10).unwrap_or(u32::MAX);
-        Self { stream: XzStream::new_mem_limit(true, most), src_len }
+        Self { stream: XzStream::new_mem_limit(true, most), src_len, memory: limits.memory }
     }
 }
 
@@ -80,11 +82,8 @@ impl Decoder for Streaming {
             // Streams may follow each other, so only the end of the source is the end.
             Ok(result) => Ok(result.status == Status::StreamEnd),
             Err(error) if error.kind() == io::ErrorKind::OutOfMemory => {
-                Err(Fault::Other(Error::unsupported(format!(
-                    "these {} bytes of xz data need {} KiB of memory, more than the limit leaves",
-                    self.src_len,
-                    self.stream.memory_usage().unwrap_or(0)
-                ))))
+                let needed = u64::from(self.stream.memory_usage().unwrap_or(0)).saturating_mul(1024);
+                Err(Fault::Other(Error::limit("memory in bytes for xz data", needed, self.memory)))
             }
             Err(error) if error.kind() == io::ErrorKind::Unsupported => {
                 Err(Fault::Other(Error::unsupported(format!("xz data: {error}"))))

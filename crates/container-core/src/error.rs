@@ -65,7 +65,7 @@ pub enum ErrorKind {
     /// The file lacks a part that the format allows it to lack: the question is valid, the answer is no.
     #[error("{0}")]
     Absent(Cow<'static, str>),
-    /// The progress callback asked to stop.
+    /// A progress callback or the flag of a [`Stop`](crate::Stop) requested the end.
     #[error("cancelled")]
     Cancelled,
 }
@@ -290,14 +290,18 @@ impl Error {
         self.0.is_after_change
     }
 
-    /// True where the limits, the machine, the source or a request to stop ended the operation: `Limit`, `Io`, `Missing` and `Cancelled`. Such
-    /// an error is passed on, and never recorded as a fault of the file.
+    /// True where the source or a request to stop ended the operation: `Io`, `Missing` and `Cancelled`. The same operation may work later, so
+    /// that its failure is passed on, and not kept.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        matches!(self.0.kind, ErrorKind::Io(_) | ErrorKind::Missing(_) | ErrorKind::Cancelled)
+    }
+
+    /// True where the limits, the source or a request to stop ended the operation: `Limit` and what [`Error::is_transient`] names. Nothing is
+    /// known about the file then, so that it is no damage.
     #[must_use]
     pub fn is_interruption(&self) -> bool {
-        matches!(
-            self.0.kind,
-            ErrorKind::Limit { .. } | ErrorKind::Io(_) | ErrorKind::Missing(_) | ErrorKind::Cancelled
-        )
+        self.is_transient() || matches!(self.0.kind, ErrorKind::Limit { .. })
     }
 
     /// True where the file is at fault, not the caller, the machine or the limits.

@@ -116,9 +116,18 @@ impl GsdContainer {
             && self.file.names().id(log_records::PATH).is_none()
     }
 
-    fn log(&self) -> Option<&LogRecords> {
-        let read = || LogRecords::read(&self.file, self.datasets.name_stats.defaults).ok().flatten();
-        self.log.get_or_init(read).as_ref()
+    /// Returns the table of the log; `None` for a file without one, or with one that is damaged.
+    ///
+    /// # Errors
+    /// Those of the source and `Limit`: the next call then tries again.
+    fn log(&self) -> Result<Option<&LogRecords>> {
+        if let Some(log) = self.log.get() {
+            return Ok(log.as_ref());
+        }
+        match LogRecords::read(&self.file, self.datasets.name_stats.defaults) {
+            Err(error) if error.is_interruption() => Err(error),
+            read => Ok(self.log.get_or_init(|| read.ok().flatten()).as_ref()),
+        }
     }
 
     fn is_log(&self, index: usize) -> bool {
@@ -310,7 +319,7 @@ impl Container for GsdContainer {
 
     fn dataset(&self, index: usize) -> Option<Cow<'_, Dataset>> {
         if self.is_log(index) {
-            return self.log().map(|log| Cow::Borrowed(log.dataset()));
+            return self.log().ok().flatten().map(|log| Cow::Borrowed(log.dataset()));
         }
         if let Some(derived) = self.default_dataset(index) {
             return derived.dataset(&self.file, &self.datasets).map(Cow::Owned);
@@ -331,7 +340,7 @@ impl Container for GsdContainer {
 
     fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
         if self.is_log(index) {
-            let log = self.log().ok_or_else(|| Error::usage("the file has no log table"))?;
+            let log = self.log()?.ok_or_else(|| Error::usage("the file has no log table"))?;
             return log.array()?.select(region);
         }
         if let Some(derived) = self.default_dataset(index) {
@@ -346,7 +355,9 @@ impl Container for GsdContainer {
 
     fn mask(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Option<Array<'static>>> {
         if self.is_log(index) {
-            let Some(mask) = self.log().map(LogRecords::mask).transpose()?.flatten() else { return Ok(None) };
+            let Some(mask) = self.log()?.map(LogRecords::mask).transpose()?.flatten() else {
+                return Ok(None);
+            };
             let part = mask.select(region)?;
             let bytes = part.bytes(Order::C, &options.limits)?.into_owned();
             return Array::new(part.dtype().clone(), part.shape().to_vec(), Order::C, bytes.into()).map(Some);
@@ -402,7 +413,7 @@ impl FileStructure for GsdContainer {
 
 impl Interchange for GsdContainer {
     fn left_out(&self, index: usize) -> Vec<Loss> {
-        let log = if self.is_log(index) { self.log() } else { None };
+        let log = if self.is_log(index) { self.log().ok().flatten() } else { None };
         log.map(|log| log.left_out().to_vec()).unwrap_or_default()
     }
 

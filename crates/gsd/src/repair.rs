@@ -45,7 +45,7 @@ use container_core::format::{Input, Output};
 use container_core::report::RepairReport;
 use container_core::source::{Access, Source, open_path};
 use container_core::write::{AtomicFile, Durability, Overwrite};
-use container_core::{ErrorKind, Limits, Progress, Result, magic};
+use container_core::{Limits, Progress, Result, magic};
 
 use self::damaged_file::DamagedFile;
 use self::intact::IntactFile;
@@ -157,7 +157,7 @@ pub(crate) fn incomplete_frames(source: &dyn Source, limits: &Limits) -> Result<
         }
     };
     match look() {
-        Err(error) if !error.is_interruption() || matches!(error.kind(), ErrorKind::Limit { .. }) => Ok(None),
+        Err(error) if !error.is_transient() => Ok(None),
         other => other,
     }
 }

@@ -38,20 +38,34 @@ pub(crate) fn find(
     open: &OpenOptions,
 ) -> Result<Option<Found>> {
     let repairs = |format: &'static Format, input| {
-        let repair = format.repair.map(|repair| repair(input, open, None, Progress::none()));
-        repair.is_some_and(|report| report.is_ok())
+        let Some(repair) = format.repair else { return Ok(false) };
+        is_passed(repair(input, open, None, Progress::none()).map(|_| true))
     };
     let sound = find_where(source, path, open, |format, input| is_sound(format, input, open))?;
     sound.map_or_else(|| find_where(source, path, open, repairs), |found| Ok(Some(found)))
 }
 
+/// The answer of a look at a candidate: no for errors about its bytes, and for what its bytes claim over the limits.
+///
+/// # Errors
+/// Those of the source, and `Cancelled`.
+fn is_passed(answer: Result<bool>) -> Result<bool> {
+    match answer {
+        Err(error) if error.is_transient() => Err(error),
+        answer => Ok(answer.unwrap_or(false)),
+    }
+}
+
 /// True for a file whose structure is sound.
-fn is_sound(format: &'static Format, input: Input, open: &OpenOptions) -> bool {
+///
+/// # Errors
+/// As [`is_passed`].
+fn is_sound(format: &'static Format, input: Input, open: &OpenOptions) -> Result<bool> {
     let check = |container: Box<dyn Container>| {
         container.check(CheckDepth::Quick, &ReadOptions::default(), Progress::none())
     };
     let report = (format.open)(input, open).and_then(check);
-    report.is_ok_and(|report| report.verdict() == Verdict::Sound)
+    is_passed(report.map(|report| report.verdict() == Verdict::Sound))
 }
 
 /// The first offset of `source` from which `is_one` accepts the bytes as a file of the format.
@@ -59,7 +73,7 @@ fn find_where(
     source: &Arc<dyn Source>,
     path: Option<&PathBuf>,
     open: &OpenOptions,
-    is_one: impl Fn(&'static Format, Input) -> bool,
+    is_one: impl Fn(&'static Format, Input) -> Result<bool>,
 ) -> Result<Option<Found>> {
     let head = source.read(0..source.len().min((MAX_PREFIX_LEN + Probe::LEN) as u64))?.into_owned();
     let begins = |at: &usize| {
@@ -74,7 +88,7 @@ fn find_where(
             let source: Box<dyn Source> = Box::new(Behind::new(Arc::clone(source), at));
             Input { source: Some(source), path: path.cloned() }
         };
-        if format.repair.is_some() && is_one(format, input()) {
+        if format.repair.is_some() && is_one(format, input())? {
             return Ok(Some(Found { at, format, input: input() }));
         }
     }
@@ -90,18 +104,21 @@ pub(crate) fn tell(
 ) -> Error {
     let ErrorKind::WrongFormat { expected } = error.kind() else { return error };
     // A FITS file of which more is to be said than its first bytes show.
-    if let Ok(Some(foreign)) = Foreign::of_fits(&*source) {
-        return foreign.explain(Error::wrong_format(expected.clone()));
-    }
-    if error.hint().is_some() {
-        return error;
+    match Foreign::of_fits(&*source) {
+        Err(failure) if failure.is_transient() => return failure,
+        Ok(Some(foreign)) => return foreign.explain(Error::wrong_format(expected.clone())),
+        _ if error.hint().is_some() => return error,
+        _ => {}
     }
     let head = source.read(0..source.len().min(Probe::LEN as u64)).map(|head| Foreign::of_text(&head));
-    if let Ok(Some(foreign)) = Foreign::of_source(&*source) {
-        return foreign.explain(error);
+    match Foreign::of_source(&*source) {
+        Err(failure) if failure.is_transient() => return failure,
+        Ok(Some(foreign)) => return foreign.explain(error),
+        _ => {}
     }
     // Only a sound one: text about formats would else be taken for files of them.
     match find_where(&source.into(), path, open, |format, input| is_sound(format, input, open)) {
+        Err(failure) if failure.is_transient() => failure,
         Ok(Some(Found { at, format, .. })) => {
             let place = format!("the {} file begins at byte {at}", format.title);
             error.with_context(place).with_hint(repair_command(format))

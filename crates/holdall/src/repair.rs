@@ -12,6 +12,7 @@ use container_core::source::{FileSource, Source, open_path};
 use container_core::write::{Durability, Overwrite};
 use container_core::{Error, ErrorKind, Progress, Result};
 
+use crate::address::shown;
 use crate::foreign::Foreign;
 use crate::formats::{everything, target_format};
 use crate::open::{Accept, Damaged, OpenFile, open_source, open_with, opens_again, recognise_damaged};
@@ -73,7 +74,9 @@ pub fn repair_with(
             let warning = target.commit_or_warn(Durability::Synced)?;
             // With reported losses, the new file is already not taken for the old one.
             if path.as_os_str() != "-" && report.lost.is_empty() {
-                report.lost = still_wrong(open_with(path, Accept::Containers, options), options, progress)?;
+                let opened = open_with(path, Accept::Containers, options);
+                let opened = opened.map_err(|error| error.without_file(&shown(path)));
+                report.lost = still_wrong(opened, options, progress)?;
             }
             (report, warning)
         }
@@ -146,6 +149,7 @@ fn still_wrong(
     let item = |what: String| RepairItem::of_file(format!("in the new file: {what}"));
     let opened = match opened {
         Ok(opened) => opened,
+        Err(error) if error.is_interruption() => return Err(error),
         Err(error) => return Ok(vec![item(error.to_string())]),
     };
     let read = ReadOptions::default().with_limits(options.limits);

@@ -60,7 +60,7 @@ pub enum VerifyStatus {
     Sound,
     /// Some finding is an error.
     Damaged,
-    /// No error in the checked parts; some chunks need a codec or filter that is not available.
+    /// No error in the checked parts; some need a codec or filter that is not available, or are in a file that limits or a disk keep from being read.
     Unchecked,
     /// The format was not recognised, or the file could not be opened or read.
     Unreadable,

@@ -95,6 +95,10 @@ fn external(file: &File, set: &CheckedSet<'_>) -> Vec<Finding> {
         let path = file.external_path(uri);
         let opened = path.as_ref().map(|_| file.external(uri));
         let (error, severity) = match opened {
+            // A disk, or the limits, keep an existing file from being read.
+            Ok(Err(ref error)) if error.is_interruption() && !is_absent(error) => {
+                (error, Severity::Unchecked)
+            }
             // A name without a file, or of one outside of the folder.
             Err(error) => (error, if is_absent(error) { Severity::Note } else { Severity::Warning }),
             Ok(Err(ref error)) if is_wrong(error) => (error, Severity::Error),
@@ -133,7 +137,7 @@ fn is_wrong(error: &Error) -> bool {
 fn is_absent(error: &Error) -> bool {
     match error.kind() {
         ErrorKind::Io(error) => error.kind() == std::io::ErrorKind::NotFound,
-        _ => true,
+        _ => !error.is_transient(),
     }
 }
 

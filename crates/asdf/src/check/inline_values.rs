@@ -36,11 +36,8 @@ pub(super) fn findings(
             Ok(problem) => problem,
             Err(error) if error.is_damage() => Some(error.kind().to_string()),
             // Elements over the limit, codecs and other files have findings of their own.
-            Err(error) if matches!(error.kind(), ErrorKind::Limit { .. }) => None,
-            Err(error) if error.is_interruption() && !file.is_external(&entry.array) => return Err(error),
-            Err(error) if matches!(error.kind(), ErrorKind::Missing(_) | ErrorKind::Cancelled) => {
-                return Err(error);
-            }
+            Err(error) if matches!(error.kind(), ErrorKind::Io(_)) && file.is_external(&entry.array) => None,
+            Err(error) if error.is_transient() => return Err(error),
             Err(_) => None,
         };
         if let Some(problem) = problem {

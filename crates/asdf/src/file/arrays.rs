@@ -4,6 +4,7 @@
 //! tree more of them than can be listed.
 
 use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use container_core::dtype::{DType, Field};
 use container_core::json_pointer::escape;
@@ -161,8 +162,8 @@ fn visits(document: &Document, ways: &ArrayAncestors) -> Option<u64> {
 struct Search {
     entries: Vec<ArrayEntry>,
     unlisted: Vec<(String, Fault)>,
-    /// Place and message of each of the faults.
-    told: HashSet<(u64, String)>,
+    /// Place and hash of the message of each of the faults.
+    told: HashSet<(u64, u64)>,
     /// Bytes of memory that the entries take. The search ends at `most`: by aliases many arrays share one record of many fields, and each entry has
     /// its own.
     held: u64,
@@ -229,13 +230,24 @@ impl Search {
             Err(error) => {
                 let place = error.range().unwrap_or_else(|| node.range());
                 let message = format!("{path} cannot be read: {}", error.kind());
-                // There may be as many as nodes.
-                if self.told.insert((place.start, message.clone())) {
+                // There may be as many as nodes, with long paths.
+                if self.told.insert((place.start, hash(&message))) {
+                    let len = path.len().saturating_add(message.len()).saturating_add(UNLISTED_LEN);
+                    self.held = self.held.saturating_add(len as u64);
                     self.unlisted.push((path.to_owned(), Fault::new(FaultKind::Array, place, message)));
                 }
             }
         }
     }
+}
+
+/// Bytes that an array takes that cannot be read, without its path and its message.
+const UNLISTED_LEN: usize = size_of::<(String, Fault)>() + 2 * size_of::<(u64, u64)>();
+
+fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Fields of a type, those within others counted.

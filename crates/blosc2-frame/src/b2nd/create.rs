@@ -30,8 +30,9 @@ pub struct NdOptions {
     pub params: Params,
     /// Elements of a chunk along each axis; chosen from shape and codec if not given.
     pub chunkshape: Option<Vec<u32>>,
-    /// Elements of a block along each axis; chosen likewise, in whole rows. A block is decoded for any of its elements: for one pixel of many frames, in
-    /// chunks of a frame each, blocks of a part of the frame (`[1, 64, 64]`) are some twenty times as fast as those of the whole.
+    /// Elements of a block along each axis; chosen likewise, in whole rows. A block is decoded for any of its elements: for one pixel of
+    /// many frames, in chunks of a frame each, blocks of a part of the frame (`[1, 64, 64]`) are some twenty times as fast as those of the
+    /// whole.
     pub blockshape: Option<Vec<u32>>,
     /// Metalayers after `b2nd`.
     pub metalayers: Metalayers,

@@ -13,12 +13,15 @@ use container_core::container::{
 };
 use container_core::region::Region;
 use container_core::report::{Finding, Loss, Report};
-use container_core::{Error, ErrorKind, Limits, Progress, Result, Value};
+use container_core::{Error, Limits, Progress, Result, Value};
 
 use super::ctable::{self, Rows, Table, TableColumn, Texts};
 use super::leaf::{Leaf, Leaves, Role};
 use super::{byte_map, check, describe};
 use crate::dataset_view::DATASET;
+
+/// Codes of findings about leaves that were not found.
+const HIDING_CODES: [&str; 4] = ["embed_map", "embed_data", "store_depth", "store_unlisted"];
 
 /// A store.
 pub(crate) struct Store {
@@ -105,13 +108,16 @@ impl Spans {
 
 impl Store {
     /// Creates a store of these leaves.
-    pub(crate) fn new(kind: Kind, size: u64, found: Leaves<'_>) -> Self {
+    ///
+    /// # Errors
+    /// Those of the source, for the metadata of tables.
+    pub(crate) fn new(kind: Kind, size: u64, found: Leaves<'_>) -> Result<Self> {
         let Leaves { options, mut leaves, references, mut findings, .. } = found;
         let (defaults, limits) = (options.defaults, options.limits);
         // Stable, so that of two leaves of one key the one that readers find stays the first.
         leaves.sort_by(|a, b| a.key.cmp(&b.key));
         let mut keys: HashMap<String, usize> = HashMap::new();
-        let tables = ctable::find(&leaves);
+        let tables = ctable::find(&leaves)?;
         for (at, leaf) in leaves.iter_mut().enumerate() {
             if keys.contains_key(&leaf.key) {
                 findings.push(check::double(leaf));
@@ -146,7 +152,7 @@ impl Store {
         }
         let rows = tables.iter().map(|_| OnceLock::new()).collect();
         let (ready, blocks, texts) = (OnceLock::new(), OnceLock::new(), Mutex::new(None));
-        Self {
+        Ok(Self {
             kind,
             size,
             leaves,
@@ -163,7 +169,7 @@ impl Store {
             keys,
             ready,
             blocks,
-        }
+        })
     }
 
     /// Whether columns are shown as their tables have them, rather than as they are stored.
@@ -193,10 +199,8 @@ impl Store {
             return Ok(Arc::clone(rows));
         }
         let leaf = self.leaf(&table.live_rows_key()).ok_or_else(missing)?;
-        let rows = leaf.error().map_or_else(
-            || Rows::read(&*leaf.open()?, 0, &self.read_options()),
-            |error| Err(Error::malformed(error.to_string())),
-        );
+        let rows =
+            leaf.error_copy("").map_or_else(|| Rows::read(&*leaf.open()?, 0, &self.read_options()), Err);
         let rows =
             rows.map_err(|error| check::in_place(error, &leaf.place).with_context("live rows of the table"))?;
         Ok(Arc::clone(cell.get_or_init(|| Arc::new(rows))))
@@ -289,10 +293,11 @@ impl Container for Store {
             format: super::FORMAT,
             version: None,
             size: self.size,
-            complete: self
-                .leaves
-                .iter()
-                .all(|leaf| leaf.container().is_some_and(|container| container.about().complete)),
+            // A leaf that a disk does not give may be whole.
+            complete: self.leaves.iter().all(|leaf| match leaf.open() {
+                Ok(container) => container.about().complete,
+                Err(error) => leaf.error().unwrap_or(&error).is_interruption(),
+            }),
             details: describe::details(self),
         }
     }
@@ -385,19 +390,20 @@ impl Container for Store {
 }
 
 impl FileStructure for Store {
-    fn unlisted(&self) -> Vec<(String, Error)> {
-        let unread = self.leaves.iter().filter_map(|leaf| Some((leaf, leaf.error()?)));
-        let named = |(leaf, error): (&Leaf, &Error)| {
-            let problem = format!("{} cannot be read: {}", leaf.key, error.kind());
-            let copy = match error.kind() {
-                ErrorKind::Unsupported(_) => Error::unsupported(problem),
-                _ if error.is_interruption() => std::io::Error::other(problem).into(),
-                _ => Error::malformed(problem),
-            };
-            let copy = error.range().into_iter().fold(copy, Error::with_range);
-            (leaf.key.clone(), check::in_place(copy, &leaf.place))
+    fn unlisted(&self) -> Box<dyn Iterator<Item = (String, Error)> + '_> {
+        let of_leaf = |leaf: &Leaf| {
+            let error = leaf.error_copy(&format!("{} cannot be read: ", leaf.key))?;
+            Some((leaf.key.clone(), check::in_place(error, &leaf.place)))
         };
-        unread.map(named).collect()
+        // Leaves of an EmbedStore or a directory that were not found for its damage.
+        let is_hiding = |finding: &&Finding| HIDING_CODES.contains(&finding.code);
+        let of_finding = |finding: &Finding| {
+            let error = Error::malformed(finding.message.clone());
+            let error = finding.range.clone().into_iter().fold(error, Error::with_range);
+            (String::new(), finding.part.clone().into_iter().fold(error, Error::in_file))
+        };
+        let others = self.findings.iter().filter(is_hiding).map(of_finding);
+        Box::new(self.leaves.iter().filter_map(of_leaf).chain(others))
     }
 
     fn notices(&self) -> Vec<String> {

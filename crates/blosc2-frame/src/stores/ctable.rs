@@ -8,8 +8,8 @@
 
 use std::collections::HashMap;
 
-use container_core::Value;
 use container_core::report::Loss;
+use container_core::{Result, Value};
 
 use super::container::{Store, path_of};
 use super::leaf::{Leaf, Role};
@@ -56,24 +56,40 @@ pub(crate) struct Column {
     pub(crate) is_part: bool,
 }
 
-/// Finds the tables whose metadata are among these leaves.
-pub(crate) fn find(leaves: &[Leaf]) -> Vec<Table> {
-    let table = |leaf: &Leaf| {
-        let root = leaf.key.strip_suffix(META).filter(|root| root.is_empty() || root.ends_with('/'))?;
-        let meta = leaf.container()?.meta().ok()?;
-        let user = meta.get("vlmeta")?;
-        (user.get("kind") == Some(&Value::from("ctable"))).then(|| Table {
-            root: root.to_owned(),
-            schema: match user.get("schema") {
-                // Python writes NaN, which is not JSON.
-                Some(Value::Text(text)) => {
-                    msgpack::parse_python_json(text).unwrap_or_else(|| text.as_str().into())
-                }
-                schema => schema.cloned().unwrap_or(Value::Null),
-            },
-        })
+/// Finds the tables whose metadata are among these leaves. Where the metadata cannot be read, leaves of columns beside them make a table without
+/// a schema, which is not decoded.
+///
+/// # Errors
+/// Those of the source.
+pub(crate) fn find(leaves: &[Leaf]) -> Result<Vec<Table>> {
+    let has_columns = |root: &str| {
+        let of_root = |leaf: &Leaf| leaf.key.strip_prefix(root).is_some_and(|key| key.starts_with(COLUMNS));
+        leaves.iter().any(of_root)
     };
-    leaves.iter().filter_map(table).collect()
+    let mut tables = Vec::new();
+    for leaf in leaves {
+        let root = leaf.key.strip_suffix(META).filter(|root| root.is_empty() || root.ends_with('/'));
+        let Some(root) = root.map(str::to_owned) else { continue };
+        let Ok(meta) = leaf.place.keep(leaf.open().and_then(|container| container.meta()))? else {
+            if has_columns(&root) {
+                tables.push(Table { root, schema: Value::Null });
+            }
+            continue;
+        };
+        let Some(user) = meta.get("vlmeta") else { continue };
+        if user.get("kind") != Some(&Value::from("ctable")) {
+            continue;
+        }
+        let schema = match user.get("schema") {
+            // Python writes NaN, which is not JSON.
+            Some(Value::Text(text)) => {
+                msgpack::parse_python_json(text).unwrap_or_else(|| text.as_str().into())
+            }
+            schema => schema.cloned().unwrap_or(Value::Null),
+        };
+        tables.push(Table { root, schema });
+    }
+    Ok(tables)
 }
 
 /// Finds the columns of the tables by their leaves. `keys` are those of `leaves`.
@@ -85,7 +101,8 @@ pub(crate) fn columns(
     let mut columns = HashMap::new();
     for (number, table) in tables.iter().enumerate() {
         if let Some(why) = table.refusal() {
-            for (at, leaf) in leaves.iter().enumerate().filter(|(_, leaf)| leaf.role == Role::Data) {
+            let is_open = |leaf: &Leaf| leaf.role == Role::Data && leaf.error().is_none();
+            for (at, leaf) in leaves.iter().enumerate().filter(|(_, leaf)| is_open(leaf)) {
                 if let Some(own) =
                     leaf.key.strip_prefix(&table.root).and_then(|own| own.strip_prefix(COLUMNS))
                 {

@@ -1,7 +1,7 @@
 //! The directory of a `.b2d`: every frame below it, by its path. Links are not followed, so files outside are never read.
 
 use std::fs;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use container_core::report::{Finding, Severity};
@@ -115,10 +115,11 @@ impl Walk {
             return Ok(());
         }
         let len = fs::symlink_metadata(&path)?.len();
-        if has_leaf_extension(&part) || starts_like_a_frame(&path) {
-            self.files.push(File { part, path, len, sparse: false });
-        } else {
-            self.add_finding(Severity::Note, "store_stray", part, "a file that is not a frame");
+        let is_leaf = if has_leaf_extension(&part) { Ok(true) } else { starts_like_a_frame(&path) };
+        match is_leaf {
+            Ok(true) => self.files.push(File { part, path, len, sparse: false }),
+            Ok(false) => self.add_finding(Severity::Note, "store_stray", part, "a file that is not a frame"),
+            Err(error) => self.add_finding(severity_of(&error), "leaf_unreadable", part, error.to_string()),
         }
         Ok(())
     }
@@ -146,10 +147,17 @@ pub(crate) fn is_plain_file(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|kind| kind.is_file())
 }
 
-fn starts_like_a_frame(path: &Path) -> bool {
+/// Whether a file begins as a frame does.
+///
+/// # Errors
+/// `Io` where the system does not give its bytes.
+fn starts_like_a_frame(path: &Path) -> Result<bool> {
     let mut start = [0; MAGIC.len()];
-    let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut start));
-    read.is_ok() && start == MAGIC
+    match fs::File::open(path).and_then(|mut file| file.read_exact(&mut start)) {
+        Ok(()) => Ok(start == MAGIC),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn size_of_files(directory: &Path) -> u64 {

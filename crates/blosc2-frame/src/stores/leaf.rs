@@ -51,10 +51,10 @@ impl LeafLocation {
     ///
     /// # Errors
     /// `Missing` and `Cancelled`; `Io` of a store in one file, whose leaves are all on the failing disk.
-    fn keep<T>(&self, read: Result<T>) -> Result<Result<T>> {
+    pub(crate) fn keep<T>(&self, read: Result<T>) -> Result<Result<T>> {
         match read {
-            Err(error) if matches!(error.kind(), ErrorKind::Missing(_) | ErrorKind::Cancelled) => Err(error),
-            Err(error) if matches!(error.kind(), ErrorKind::Io(_)) && self.part.is_none() => Err(error),
+            Err(error) if matches!(error.kind(), ErrorKind::Io(_)) && self.part.is_some() => Ok(Err(error)),
+            Err(error) if error.is_transient() => Err(error),
             read => Ok(read),
         }
     }
@@ -98,6 +98,21 @@ impl Leaf {
     /// `Usage` where it could not be opened with the store; those of opening it again.
     pub(crate) fn open(&self) -> Result<Arc<dyn Container>> {
         self.frame.as_ref().map_err(|_| Error::usage("no such dataset"))?.open()
+    }
+
+    /// Returns a copy of the error of opening it, if any: of the same kind, with `what` before its text.
+    pub(crate) fn error_copy(&self, what: &str) -> Option<Error> {
+        let error = self.error()?;
+        let problem = format!("{what}{}", error.kind());
+        let copy = match error.kind() {
+            ErrorKind::Limit { what: of, asked, allowed } => {
+                Error::limit(format!("{what}{of}"), *asked, *allowed)
+            }
+            ErrorKind::Io(io) => std::io::Error::new(io.kind(), problem).into(),
+            ErrorKind::Unsupported(_) => Error::unsupported(problem),
+            _ => Error::malformed(problem),
+        };
+        Some(error.range().into_iter().fold(copy, Error::with_range))
     }
 
     /// Returns the error of opening it alone.

@@ -391,7 +391,7 @@ fn number_of_cached_open_frames_is_bounded() {
     let place = LeafLocation { part: None, range: 0..len, inside: None };
     leaves.take("", place, Bytes::Within(Arc::new(bytes), 0..len)).unwrap();
     let cache = Arc::clone(&leaves.open_frames);
-    let store = Store::new(Kind::Embed, len, leaves);
+    let store = Store::new(Kind::Embed, len, leaves).unwrap();
     assert_eq!(store.listed_count(), 300);
     for _ in 0..2 {
         for number in 0..300 {

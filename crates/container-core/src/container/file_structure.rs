@@ -14,9 +14,10 @@ pub trait FileStructure: Send + Sync {
         true
     }
 
-    /// The datasets that opening has found and that no list contains, because they cannot be read: the path of each, and the reason.
-    fn unlisted(&self) -> Vec<(String, Error)> {
-        Vec::new()
+    /// The datasets that opening has found and that no list contains, because they cannot be read: the path of each, and the reason. A
+    /// hostile file has very many.
+    fn unlisted(&self) -> Box<dyn Iterator<Item = (String, Error)> + '_> {
+        Box::new(std::iter::empty())
     }
 
     /// True where the file decides whether a dataset exists: one that is not found is [`Absent`](crate::ErrorKind::Absent), not a mistake
@@ -91,7 +92,7 @@ impl<V: View> FileStructure for V {
         self.inner().may_hide_datasets()
     }
 
-    fn unlisted(&self) -> Vec<(String, Error)> {
+    fn unlisted(&self) -> Box<dyn Iterator<Item = (String, Error)> + '_> {
         self.inner().unlisted()
     }
 

@@ -1,8 +1,8 @@
 //! Names that stack, found in one pass over the index that keeps statistics of each name, not of each chunk.
 
+use container_core::Result;
 use container_core::container::{Dataset, Visibility};
 use container_core::dtype::Order;
-use container_core::{ErrorKind, Result};
 
 use crate::ChunkType;
 use crate::chunk_shape::SHAPE_SUFFIX;
@@ -262,8 +262,7 @@ fn is_number(entry: &IndexEntry) -> bool {
 pub(crate) fn skip_file_errors<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
-        Err(error) if matches!(error.kind(), ErrorKind::Limit { .. }) => Ok(None),
-        Err(error) if error.is_interruption() => Err(error),
+        Err(error) if error.is_transient() => Err(error),
         Err(_) => Ok(None),
     }
 }

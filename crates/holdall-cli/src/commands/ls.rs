@@ -120,11 +120,11 @@ const MAX_UNLISTED: usize = 8;
 /// The reasons why datasets are not listed.
 fn unlisted(address: &Address, container: &dyn Container) -> Vec<Failure> {
     let mut all = container.unlisted();
-    let more = all.len().saturating_sub(MAX_UNLISTED);
-    all.truncate(MAX_UNLISTED);
-    let mut errors: Vec<Error> = all.into_iter().map(|(_, error)| error).collect();
+    let mut errors: Vec<Error> = all.by_ref().take(MAX_UNLISTED).map(|(_, error)| error).collect();
+    let more = all.count();
     if more > 0 {
-        errors.push(Error::malformed(format!("{more} more datasets cannot be read")));
+        let problem = format!("{more} more datasets cannot be read");
+        errors.push(Error::unsupported(problem).with_hint("holdall verify FILE"));
     }
     errors.into_iter().map(|error| Failure { subject: Some(shown(&address.file)), error }).collect()
 }

@@ -26,7 +26,7 @@ use report::Listing;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Every file is reported, in order. Below a folder, files are those with the bytes or the extension of a format; a folder that cannot be listed is reported as a file that cannot be read. Exit codes: 0 all are sound (notes and warnings allowed), 1 some are damaged, 2 some could not be \
-read at all, or not be checked because their codec or filter is a plugin that is not here, or a file of a directory cannot be read (`unchecked`). Through a pipe every finding is a line, and the columns are: path, verdict or severity, code, bytes, dataset, message. On a terminal more than three findings of one severity and code are summed \
+read at all, or not be checked because their codec or filter is a plugin that is not here, or one of several files that they consist of cannot be read (`unchecked`). Through a pipe every finding is a line, and the columns are: path, verdict or severity, code, bytes, dataset, message. On a terminal more than three findings of one severity and code are summed \
 up as one line, with the first of them and the bytes that all are within; --all lists each.
 
 Examples:

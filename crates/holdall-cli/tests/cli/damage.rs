@@ -184,6 +184,16 @@ fn ls_reports_what_damage_hides_without_reading_metadata() {
         let read = run(at, &["cat", &address]);
         assert!(read.expect(2).is_empty() && read.err.contains(": a cannot be read: "), "{read:#?}");
     }
+    // Columns of a table whose metadata cannot be read: the stored values are others than the table's.
+    std::fs::create_dir_all(at.join("table.b2d/_cols")).unwrap();
+    for file in ["_valid_rows.b2nd", "_cols/number.b2nd"] {
+        let from = data.join("blosc2/ok/table_b2d.b2d").join(file);
+        std::fs::copy(from, at.join("table.b2d").join(file)).unwrap();
+    }
+    std::fs::write(at.join("table.b2d/_meta.b2f"), b"cut").unwrap();
+    let there = run(at, &["cat", "table.b2d::_cols/number"]);
+    assert_eq!(there.expect(2), "");
+    assert!(there.err.contains("column number is not decoded: "), "{there:#?}");
     let tree = "#ASDF 1.0.0\n%YAML 1.1\n---\nk: -\nb: 1\n...\n";
     std::fs::write(at.join("tree.asdf"), tree).unwrap();
     let there = run(at, &["ls", "tree.asdf"]);

@@ -26,7 +26,7 @@ impl Address {
             return error;
         }
         let is_meant = |own: &String| typed(own) == typed(path.trim_start_matches('/'));
-        if let Some((_, error)) = container.unlisted().into_iter().find(|(own, _)| is_meant(own)) {
+        if let Some((_, error)) = container.unlisted().find(|(own, _)| is_meant(own)) {
             return error;
         }
         let error = if several.is_pattern() {
