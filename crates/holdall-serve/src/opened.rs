@@ -8,7 +8,7 @@ use std::time::UNIX_EPOCH;
 use container_core::Result;
 use container_core::container::{Container, OpenOptions};
 use container_core::source::Access;
-use holdall::address::is_url;
+use holdall::address::{is_url, shown};
 use holdall::{Accept, OpenFile};
 
 use crate::files::Entry;
@@ -77,7 +77,9 @@ pub(crate) fn open(state: &State, entry: &Entry, number: usize, flag: &Flag) -> 
         Some(opened) => opened,
         None => {
             let mut opening = Opening(Some(entry));
-            let file = holdall::open_with(&path, Accept::ContainersAndArrays, &options(state))?;
+            // Answers do not show where on this machine a file is.
+            let file = holdall::open_with(&path, Accept::ContainersAndArrays, &options(state))
+                .map_err(|error| error.without_file(&shown(&path)))?;
             let entities = Entities::new(file.container.as_ref());
             let opened = Arc::new(Opened { file, entities, stamp });
             opening.end(Arc::clone(&opened));

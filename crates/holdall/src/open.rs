@@ -158,7 +158,11 @@ pub fn open(path: impl AsRef<Path>) -> Result<OpenFile> {
 /// # Errors
 /// `Io`; `WrongFormat`; `Limit` for a stream over the memory limit; and those of the format's own open. The file is named.
 pub fn open_with(path: &Path, accept: Accept, options: &OpenOptions) -> Result<OpenFile> {
-    let opened = concurrent_writer::look(path, || open_once(path, accept, options), is_unfinished);
+    named(path, concurrent_writer::look(path, || open_once(path, accept, options), is_unfinished))
+}
+
+/// The same, with the name of the file in its error, unless that is standard input.
+fn named<T>(path: &Path, opened: Result<T>) -> Result<T> {
     opened.map_err(|error| match is_stream(path) || error.file_name().is_some() {
         true => error,
         false => error.in_file(shown(path)),
@@ -168,7 +172,7 @@ pub fn open_with(path: &Path, accept: Accept, options: &OpenOptions) -> Result<O
 /// As [`open_with`], with the first `len` bytes of what is opened, from the same source.
 ///
 /// # Errors
-/// As [`open_with`].
+/// As [`open_with`], without the name of the file.
 pub(crate) fn open_with_head(
     path: &Path,
     accept: Accept,
@@ -235,7 +239,10 @@ pub fn open_for_streaming(
     options: &OpenOptions,
     order: impl Fn(&OpenFile) -> Option<Order>,
 ) -> Result<OpenFile> {
-    concurrent_writer::look(path, || open_to_pass_once(path, accept, options, &order), is_unfinished)
+    named(
+        path,
+        concurrent_writer::look(path, || open_to_pass_once(path, accept, options, &order), is_unfinished),
+    )
 }
 
 fn open_to_pass_once(
